@@ -1,0 +1,6 @@
+/** Types of what can be written as JSON. */
+
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
+export interface JsonObject {
+  readonly [key: string]: JsonValue | undefined
+}

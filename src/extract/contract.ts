@@ -1,0 +1,42 @@
+/** What one pass over a page finds. */
+
+/** A link as the page has it, resolved. */
+export interface PageLink {
+  /** Absolute, http or https, without fragment. */
+  readonly url: string
+  readonly tag: 'a' | 'area' | 'link' | 'iframe' | 'frame'
+  readonly rel: string
+  /** rel contains nofollow. */
+  readonly nofollow: boolean
+  /** Text of the element, white space folded; only when asked for. */
+  readonly text?: string
+}
+
+export interface PageScan {
+  /** What relative links are resolved against. */
+  readonly base: string
+  /** In document order, repetitions included. */
+  readonly links: readonly PageLink[]
+  /** White space folded. Empty when there is none. */
+  readonly title: string
+  readonly canonical?: string
+  /** Tokens of the robots metas that concern the agent, lower case. */
+  readonly robots: readonly string[]
+  readonly refresh?: { readonly url: string; readonly seconds: number }
+  /** http(s) links that could not be parsed, or that are too long: counted, so that nothing is silent. */
+  readonly invalidLinks: number
+  /** Links longer than the bound: their first 200 characters. */
+  readonly tooLong: readonly string[]
+}
+
+export interface ScanOptions {
+  /** Final URL of the page. */
+  readonly url: string
+  /** Encoding of the page, for the queries of its links. Default utf-8. */
+  readonly charset?: string
+  /** Product token of the robots metas that concern us besides `robots`. Default spoor. */
+  readonly agent?: string
+  readonly withText?: boolean
+  /** Default 8192. */
+  readonly maxUrlBytes?: number
+}

@@ -1,0 +1,74 @@
+/** One exchange with a server: one hop, bounded in time and size. Redirects, retries, robots and cache are others' business. */
+
+import type { FailureClass } from '../core/outcome.ts'
+
+export interface FetchRequest {
+  /** WHATWG-serialised http or https URL. */
+  readonly url: string
+  /** Default GET. */
+  readonly method?: string
+  /** Lower-case names. Sent as given, after the fetcher's own defaults. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Uint8Array | string
+  /** Whole exchange; overrides the fetcher's own. */
+  readonly timeoutMs?: number
+  /** After decoding. A longer body is a failure `too-large`. */
+  readonly maxBodyBytes?: number
+  /** Keep only this many bytes, without a failure (robots.txt, probes). */
+  readonly truncateAtBytes?: number
+  /** May private and loopback addresses be connected to? True for a seed's own host and with --allow-private. */
+  readonly allowPrivate?: boolean
+  /** Names the cookie jar, the proxy and the browser identity to use; the task's name. */
+  readonly session?: string
+  readonly signal?: AbortSignal
+}
+
+/** Lower-case names in wire order; a name may be there several times. Values are latin1 as received. */
+export type HeaderList = readonly (readonly [name: string, value: string])[]
+
+export interface FetchResponse {
+  readonly kind: 'response'
+  readonly url: string
+  readonly status: number
+  readonly headers: HeaderList
+  /** Decoded of its content codings; empty where a body is not allowed. */
+  readonly body: Uint8Array
+  /** Bytes of body as received, before decoding. */
+  readonly wireBytes: number
+  /** `truncateAtBytes` cut it. */
+  readonly truncated: boolean
+  readonly timings: FetchTimings
+  readonly remoteAddress?: string
+}
+
+export interface FetchTimings {
+  /** To the first byte of the answer. */
+  readonly headMs: number
+  readonly totalMs: number
+}
+
+export interface FetchFailure {
+  readonly kind: 'failure'
+  readonly failure: FailureClass
+  /** For people; without credentials. */
+  readonly error: string
+  /** The address guard refused the connection: the engine records a skip `private-address`, not a failure. */
+  readonly guarded?: boolean
+  /** Nothing of an answer came and a reused connection was lost: may be repeated at once without charging an attempt. */
+  readonly unsent?: boolean
+  /** When the head came before it failed. */
+  readonly status?: number
+  readonly headers?: HeaderList
+  readonly wireBytes: number
+}
+
+export type FetchResult = FetchResponse | FetchFailure
+
+export interface Fetcher {
+  /** Never rejects for what a server does; rejects only when the signal aborts (the signal's reason). */
+  fetch(request: FetchRequest): Promise<FetchResult>
+  close(): Promise<void>
+}
+
+/** First value of a header, or undefined. `name` in lower case. */
+export type HeaderOf = (headers: HeaderList, name: string) => string | undefined

@@ -1,0 +1,196 @@
+/** The set of all requests a crawl knows, and the order in which they come out. */
+
+import type { FailedAttempt, Outcome, SkipReason } from '../core/outcome.ts'
+import type { RequestState, StoredRequest } from '../core/request.ts'
+import type { HostSignal } from '../politeness/contract.ts'
+import type { ItemDraft } from '../items/contract.ts'
+
+/** What a store can do. The conformance suite reads it to choose its tests; users read it to choose a store. */
+export interface FrontierCapabilities {
+  /** Survives a crash of the process: what `add` and `settle` acknowledged is on disk. */
+  readonly durable: boolean
+  /** Several processes, perhaps on several machines, may lease from it at once. */
+  readonly shared: boolean
+  /** `settle` is one transaction; otherwise its writes are idempotent and the outcome is the last of them. */
+  readonly transactional: boolean
+}
+
+/** The settings of a task that the frontier itself acts on. Opening a task again replaces them. */
+export interface TaskSettings {
+  readonly name: string
+  /** Breadth-first: smaller depth first. Depth-first: larger. FIFO inside a level in both. */
+  readonly order: 'bfs' | 'dfs'
+  /** Deepest level that is queued; a deeper request is recorded as skipped `depth`. Raising it queues those in reach. */
+  readonly maxDepth?: number
+  /** Least time between two request starts to one host. */
+  readonly delayMs: number
+  /** The same for hosts that are loopback by their name. */
+  readonly loopbackDelayMs: number
+  /** Requests in flight at one host. */
+  readonly maxInFlightPerHost: number
+  /** Names the rules of identity (canonical form, fingerprint). A store begun with another is refused: STORE_RULES_CHANGED. */
+  readonly identity: string
+}
+
+export interface LeaseOptions {
+  readonly tasks: readonly string[]
+  readonly max: number
+  /** Until the lease expires unless renewed. */
+  readonly leaseMs: number
+  /** Never let done + leased of a task exceed this. */
+  readonly pageLimit?: number
+}
+
+export interface Lease {
+  /** Names the request inside the store. */
+  readonly id: string
+  readonly request: StoredRequest
+  /** What to fetch now: `request.url`, or where redirects have led. */
+  readonly url: string
+  /** Its host; the one whose place was reserved. */
+  readonly hostKey: string
+  /** One entry for each hop already made: see `RedirectTarget.hop`. */
+  readonly hops: readonly string[]
+  /** Tries charged so far plus this one: counted from 1. */
+  readonly attempt: number
+  /** Fencing token: a settlement that carries an older one is refused. */
+  readonly token: string
+  /** Store clock. */
+  readonly leasedAtMs: number
+  readonly expiresAtMs: number
+  /** The host counts as down: settle as failed `host-down` without sending anything. */
+  readonly hostDown: boolean
+}
+
+/** How one lease ends. Everything in it becomes visible together, or not at all. */
+export interface Settlement {
+  readonly lease: Lease
+  readonly outcome: Outcome
+  /** New requests found by it, and those the door refused (`skip` set). Parent is the lease's request. */
+  readonly discovered: readonly StoredRequest[]
+  /**
+   * Fingerprints of links that are already known at this depth or a smaller one, left out of `discovered` to save work.
+   * Only needed while the task has a maximum depth, so that a lowered depth can be passed on.
+   */
+  readonly knownLinks?: readonly string[]
+  readonly items: readonly ItemDraft[]
+  /** What the request says of its host; enforced by `lease`, for every worker on every machine. */
+  readonly host: HostSignal
+  /** Added to the task's counters in the same step. */
+  readonly counts?: Readonly<Partial<Record<CounterName, number>>>
+}
+
+export const COUNTER_NAMES = ['bytes', 'duplicates', 'fromCache', 'requests', 'invalidUrls'] as const
+export type CounterName = (typeof COUNTER_NAMES)[number]
+
+export type AddAnswer = 'added' | 'known' | 'updated'
+export type SettleAnswer = 'settled' | 'lost'
+
+export interface AttemptRecord extends FailedAttempt {
+  /** ISO 8601. */
+  readonly at: string
+}
+
+/** All that is known of one request. */
+export interface RequestRecord {
+  readonly id: string
+  readonly request: StoredRequest
+  readonly state: RequestState
+  /** Of a skip or a failure. */
+  readonly reason?: string
+  /** HTTP status of the last answer. */
+  readonly status?: number
+  /** Where redirects led, when they did. */
+  readonly finalUrl?: string
+  readonly parentUrl?: string
+  /** URL of the request that stands for this one (a redirect led from one to the other). */
+  readonly aliasOf?: string
+  readonly attempts: readonly AttemptRecord[]
+}
+
+export interface RequestFilter {
+  readonly task: string
+  readonly state?: RequestState
+  readonly reason?: string
+  readonly status?: number
+  readonly hostKey?: string
+  readonly depth?: number
+}
+
+export interface FrontierStats {
+  readonly known: number
+  readonly pending: number
+  readonly leased: number
+  readonly done: number
+  readonly failed: number
+  readonly skipped: Readonly<Partial<Record<SkipReason, number>>>
+  readonly hosts: number
+  readonly items: number
+  readonly counters: Readonly<Record<CounterName, number>>
+}
+
+export interface LevelStats {
+  readonly depth: number
+  readonly pending: number
+  readonly leased: number
+  readonly done: number
+  readonly failed: number
+  readonly skipped: number
+}
+
+export interface WorkerRecord {
+  readonly owner: string
+  readonly alive: boolean
+  readonly leased: number
+  /** ISO 8601. */
+  readonly startedAt: string
+}
+
+/**
+ * Invariants, each one a test of the published suite:
+ * 1. A fingerprint is added once per task; a second `add` answers `known`, or `updated` when it is shallower or more
+ *    urgent now. A request recorded as skipped for a reason of REVIVABLE_SKIPS and added again without `skip` is queued
+ *    (`added`); added again with `skip` it stays as it is (`known`).
+ * 2. A request is held by at most one live lease; `lease` reserves the host's next time and in-flight place in the same
+ *    atomic step, and gives nothing of a host before its next time or over its places.
+ * 3. A lease that is neither settled nor renewed comes back after it expires, with its attempt charged, and frees its
+ *    host's place. Leases of an owner that is known to be dead come back at once.
+ * 4. `settle` with a lost lease changes nothing and answers `lost`.
+ * 5. Within a host and task: higher priority, then smaller depth (larger, when depth-first), then first come.
+ * 6. What `add` and `settle` acknowledged is there after a crash and a reopen, if `capabilities.durable`.
+ * 7. known = pending + leased + done + failed + skipped, at every instant that a reader can see.
+ * 8. With a maximum depth, a request's depth is its shortest distance over the links settled so far: when a shorter way
+ *    to a settled page is found, the pages it links to come nearer too, without a fetch.
+ * 9. Answers come in the order of the arguments. Batches of any size are accepted.
+ */
+export interface Frontier {
+  readonly capabilities: FrontierCapabilities
+  openTask(settings: TaskSettings): Promise<void>
+  add(requests: readonly StoredRequest[]): Promise<readonly AddAnswer[]>
+  /** May give fewer than `max`, also none although there is work: then `waitForWork`. */
+  lease(options: LeaseOptions): Promise<readonly Lease[]>
+  /** False: the lease is lost. */
+  renew(leases: readonly Lease[], leaseMs: number): Promise<readonly boolean[]>
+  settle(settlements: readonly Settlement[]): Promise<readonly SettleAnswer[]>
+  /**
+   * Resolves `ready` when `lease` may have something to give, `finished` when nothing of these tasks is pending or
+   * leased anywhere (or the page limit is reached and nothing is leased), `aborted` when the signal aborts.
+   */
+  waitForWork(
+    options: Omit<LeaseOptions, 'max' | 'leaseMs'>,
+    signal: AbortSignal,
+  ): Promise<'ready' | 'finished' | 'aborted'>
+  stats(task: string): Promise<FrontierStats>
+  levels(task: string): Promise<readonly LevelStats[]>
+  workers(): Promise<readonly WorkerRecord[]>
+  get(task: string, fingerprint: string): Promise<RequestRecord | undefined>
+  /** In the order of ids. `after` is the cursor of the page before. */
+  list(
+    filter: RequestFilter,
+    page: { readonly after?: string; readonly max: number },
+  ): Promise<{ readonly records: readonly RequestRecord[]; readonly next?: string }>
+  /** Puts settled requests back into the queue with no attempt charged; their history stays. Answers how many. */
+  requeue(filter: RequestFilter): Promise<number>
+  /** Forgets the task: requests, items, failures, counters. Host politeness stays. */
+  clear(task: string): Promise<void>
+}

@@ -1,0 +1,19 @@
+/** A store: one frontier, its items and small state, over one database. */
+
+import type { StateStore } from '../core/state-store.ts'
+import type { Frontier } from '../frontier/contract.ts'
+import type { ItemStore } from '../items/contract.ts'
+
+export interface Store extends AsyncDisposable {
+  /** Where it is, for messages; without credentials. */
+  readonly location: string
+  readonly frontier: Frontier
+  readonly items: ItemStore
+  readonly state: StateStore
+  /** Names of the tasks it holds. */
+  tasks(): Promise<readonly string[]>
+  /** Checks every invariant that can be read from the data. Each problem is a sentence; none: sound. */
+  verify(): Promise<readonly string[]>
+  /** Gives back what this process still holds and lets go of the database. Idempotent. */
+  close(): Promise<void>
+}
