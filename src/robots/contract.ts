@@ -16,10 +16,19 @@ export interface RobotsVerdict {
 /** What the service knows for one URL, now. */
 export type RobotsDecision =
   | { readonly kind: 'verdict'; readonly verdict: RobotsVerdict }
+  /** The address guard refuses the host. */
+  | { readonly kind: 'guarded' }
   /** robots.txt cannot be had for now: nothing of the host may be fetched before. `tries` counts from 1. */
   | { readonly kind: 'unreachable'; readonly tries: number; readonly retryInMs: number; readonly error: string }
 
+export interface RobotsQuestion {
+  /** May robots.txt be fetched from private and loopback addresses: as for the page itself. */
+  readonly allowPrivate: boolean
+  /** Of the one caller: others go on waiting. */
+  readonly signal?: AbortSignal
+}
+
 export interface RobotsSource {
   /** One fetch for any number of waiting callers; kept 24 h, over restarts too. */
-  decide(url: string, signal: AbortSignal): Promise<RobotsDecision>
+  decide(url: string, options: RobotsQuestion): Promise<RobotsDecision>
 }
