@@ -1,0 +1,195 @@
+/** What one row of the option table is, and the constructors of rows by kind of value. */
+
+import type { Bounds, Parsed } from './parse.ts'
+import {
+  formatDurationOption,
+  formatSizeOption,
+  parseBoolean,
+  parseChoice,
+  parseCount,
+  parseDuration,
+  parseSize,
+  parseText,
+} from './parse.ts'
+
+/** Every command that reads options. `run` and others of later versions join here. */
+export const COMMAND_NAMES = [
+  'crawl',
+  'status',
+  'failures',
+  'why',
+  'export',
+  'verify',
+  'fetch',
+  'links',
+  'canon',
+  'robots',
+  'sitemap',
+  'demo',
+  'init',
+] as const
+export type CommandName = (typeof COMMAND_NAMES)[number]
+
+/** Headings of `--help`, in this order. */
+export const OPTION_GROUPS = [
+  'What to crawl',
+  'Limits',
+  'Politeness',
+  'Requests',
+  'Cache',
+  'Results',
+  'Where it is kept',
+  'Input',
+  'General',
+] as const
+export type OptionGroup = (typeof OPTION_GROUPS)[number]
+
+export interface OptionRow<T> {
+  /** Long name without dashes: also the environment name in upper case and the key of the config file in camel case. */
+  readonly flag: string
+  readonly short?: string
+  /** `none` is a switch; `optional` may stand alone. */
+  readonly takes: 'none' | 'one' | 'optional'
+  /** May be given several times; the value is the list. */
+  readonly many: boolean
+  /** What `--help` writes for the value. */
+  readonly placeholder: string
+  readonly default: T
+  /** What `--help` says of the default, when it is more than the value. */
+  readonly defaultText: string | undefined
+  readonly group: OptionGroup
+  readonly on: readonly CommandName[]
+  /** One sentence for `--help`. */
+  readonly doc: string
+  /** Only these texts are carried out by this version; any other is refused. Undefined: all are. */
+  readonly onlyFor: readonly string[] | undefined
+  /** A switch that is on by default: people write `--no-FLAG`. */
+  readonly negated: boolean
+  readonly parse: (raw: string) => Parsed<unknown>
+}
+
+interface RowSpec {
+  readonly flag: string
+  readonly short?: string
+  readonly group: OptionGroup
+  readonly on: readonly CommandName[]
+  readonly doc: string
+  readonly defaultText?: string
+  readonly onlyFor?: readonly string[]
+}
+
+interface RowShape<T> {
+  readonly spec: RowSpec
+  readonly placeholder: string
+  readonly default: T
+  readonly defaultText?: string | undefined
+  readonly parse: (raw: string) => Parsed<unknown>
+  readonly takes?: 'none' | 'one' | 'optional'
+  readonly many?: boolean
+  readonly negated?: boolean
+}
+
+function row<T>(shape: RowShape<T>): OptionRow<T> {
+  const { spec } = shape
+  return {
+    ...spec,
+    takes: shape.takes ?? 'one',
+    many: shape.many ?? false,
+    placeholder: shape.placeholder,
+    default: shape.default,
+    defaultText: spec.defaultText ?? shape.defaultText,
+    onlyFor: spec.onlyFor,
+    negated: shape.negated ?? false,
+    parse: shape.parse,
+  }
+}
+
+type Default<D> = RowSpec & { readonly default: D }
+
+/** Value in milliseconds. */
+export function duration<const D extends number | undefined>(spec: Default<D> & Bounds): OptionRow<number | D> {
+  return row<number | D>({
+    spec,
+    placeholder: 'DUR',
+    default: spec.default,
+    defaultText: spec.default === undefined ? undefined : formatDurationOption(spec.default),
+    parse: (raw) => parseDuration(raw, spec),
+  })
+}
+
+/** Value in bytes. */
+export function size<const D extends number | undefined>(spec: Default<D> & Bounds): OptionRow<number | D> {
+  return row<number | D>({
+    spec,
+    placeholder: 'SIZE',
+    default: spec.default,
+    defaultText: spec.default === undefined ? undefined : formatSizeOption(spec.default),
+    parse: (raw) => parseSize(raw, spec),
+  })
+}
+
+export function count<const D extends number | undefined>(spec: Default<D> & Bounds): OptionRow<number | D> {
+  return row<number | D>({
+    spec,
+    placeholder: 'N',
+    default: spec.default,
+    defaultText: spec.default === undefined ? undefined : String(spec.default),
+    parse: (raw) => parseCount(raw, spec),
+  })
+}
+
+export function choice<const C extends string, const D extends C | undefined>(
+  spec: Default<D> & { readonly choices: readonly C[] },
+): OptionRow<C | D> {
+  return row<C | D>({
+    spec,
+    placeholder: spec.choices.join('|'),
+    default: spec.default,
+    defaultText: spec.default,
+    parse: (raw) => parseChoice(raw, spec.choices),
+  })
+}
+
+/** A switch; `default: true` makes it one that people turn off with `--no-FLAG`. */
+export function toggle(spec: Default<boolean>): OptionRow<boolean> {
+  return row({
+    spec,
+    placeholder: '',
+    default: spec.default,
+    takes: 'none',
+    negated: spec.default,
+    parse: parseBoolean,
+  })
+}
+
+export function text<const D extends string | undefined>(
+  spec: Default<D> & { readonly placeholder: string; readonly parse?: (raw: string) => Parsed<string> },
+): OptionRow<string | D> {
+  return row<string | D>({
+    spec,
+    placeholder: spec.placeholder,
+    default: spec.default,
+    defaultText: spec.default,
+    parse: spec.parse ?? parseText,
+  })
+}
+
+/** May be given several times. */
+export function list<E>(
+  spec: RowSpec & { readonly placeholder: string; readonly parse: (raw: string) => Parsed<E> },
+): OptionRow<readonly E[]> {
+  return row<readonly E[]>({ spec, placeholder: spec.placeholder, default: [], many: true, parse: spec.parse })
+}
+
+/** `--dashboard` alone or with a value; the value alone is `''`. */
+export function optionalText(
+  spec: RowSpec & { readonly placeholder: string; readonly parse: (raw: string) => Parsed<string> },
+): OptionRow<string | undefined> {
+  return row<string | undefined>({
+    spec,
+    placeholder: spec.placeholder,
+    default: undefined,
+    takes: 'optional',
+    parse: (raw) => (raw === '' ? { ok: true, value: '' } : spec.parse(raw)),
+  })
+}

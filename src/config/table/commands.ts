@@ -1,0 +1,12 @@
+/** Which commands share options. */
+
+import type { CommandName } from '../option-row.ts'
+import { COMMAND_NAMES } from '../option-row.ts'
+
+export const ALL: readonly CommandName[] = COMMAND_NAMES
+export const CRAWL: readonly CommandName[] = ['crawl']
+/** Commands about one crawl's data. */
+export const STORED: readonly CommandName[] = ['crawl', 'status', 'failures', 'why', 'export', 'verify']
+/** Commands that send requests. */
+export const HTTP: readonly CommandName[] = ['crawl', 'fetch', 'sitemap', 'robots', 'links']
+export const BATCH: readonly CommandName[] = ['canon', 'links', 'robots', 'fetch']

@@ -1,0 +1,89 @@
+/** Options of what comes out and of where it is kept. */
+
+import { choice, list, optionalText, text, toggle } from '../option-row.ts'
+import { parseSelect, parseText } from '../parse.ts'
+import { CRAWL, STORED } from './commands.ts'
+
+export const OUTPUT_FORMATS = ['jsonl', 'csv', 'sqlite', 'parquet'] as const
+
+export const RESULTS = {
+  output: text({
+    flag: 'output',
+    short: 'o',
+    placeholder: 'FILE',
+    default: undefined,
+    group: 'Results',
+    on: ['crawl', 'export', 'demo'],
+    doc: 'Write the items to a .jsonl, .csv, .sqlite or .parquet file; `-` is stdout.',
+  }),
+  format: choice({
+    flag: 'format',
+    choices: OUTPUT_FORMATS,
+    default: undefined,
+    defaultText: "told by the file's ending",
+    group: 'Results',
+    on: ['crawl', 'export', 'demo'],
+    doc: 'Format of the output.',
+  }),
+  select: list({
+    flag: 'select',
+    placeholder: "'NAME=CSS[@ATTR]'",
+    parse: parseSelect,
+    group: 'Results',
+    on: CRAWL,
+    doc: "Extract a field into the page's item: the text of the first element, or one of its attributes.",
+  }),
+  graph: toggle({
+    flag: 'graph',
+    default: false,
+    onlyFor: ['false'],
+    group: 'Results',
+    on: CRAWL,
+    doc: 'Keep every link (from, to).',
+  }),
+  dashboard: optionalText({
+    flag: 'dashboard',
+    placeholder: 'HOST:PORT',
+    parse: parseText,
+    onlyFor: [],
+    group: 'Results',
+    on: CRAWL,
+    doc: 'Serve a live dashboard.',
+  }),
+  okWithFailures: toggle({
+    flag: 'ok-with-failures',
+    default: false,
+    group: 'Results',
+    on: CRAWL,
+    doc: 'Exit with 0 also when pages failed.',
+  }),
+} as const
+
+export const STORE = {
+  dir: text({
+    flag: 'dir',
+    placeholder: 'DIR',
+    default: 'spoor-data',
+    group: 'Where it is kept',
+    on: [...STORED, 'demo'],
+    doc: 'The data folder: the state of the crawl and its items.',
+  }),
+  store: text({
+    flag: 'store',
+    placeholder: 'URL',
+    default: undefined,
+    defaultText: 'embedded, in --dir',
+    onlyFor: [],
+    group: 'Where it is kept',
+    on: STORED,
+    doc: 'A shared store instead.',
+  }),
+  task: text({
+    flag: 'task',
+    placeholder: 'NAME',
+    default: 'default',
+    group: 'Where it is kept',
+    on: STORED,
+    doc: 'Name of the crawl inside the store.',
+  }),
+} as const

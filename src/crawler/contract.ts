@@ -1,0 +1,218 @@
+/** What the command needs of the library: the seam between src/cli and src/crawler. */
+
+import type { ResolvedOptions } from '../config/options.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { FailureClass } from '../core/outcome.ts'
+import type { FinishReason } from '../engine/contract.ts'
+import type { RobotsVerdict } from '../robots/contract.ts'
+
+/** A URL to begin with, when it is more than a URL. */
+export interface SeedRequest {
+  readonly url: string
+  readonly priority?: number
+  readonly label?: string
+  readonly userData?: JsonObject
+}
+
+/** The options of the table, and what only a caller can give. */
+export interface CrawlOptions extends ResolvedOptions {
+  /** Beside those of `seedFiles` and `sitemaps`. Read with back-pressure. */
+  readonly seeds: AsyncIterable<string | SeedRequest> | Iterable<string | SeedRequest>
+  /** What `-` among `seedFiles` reads. */
+  readonly stdin?: AsyncIterable<Uint8Array>
+  /** Where items go for the output `-`: resolves when more may come. Rejects when the reader is gone. */
+  readonly writeOutput?: (chunk: Uint8Array | string) => Promise<void>
+  /** Proxy variables (HTTP_PROXY, NO_PROXY and so on) are read from it. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Things worth telling a person that stop nothing; one line. */
+  readonly onWarning: (message: string) => void
+  /** One line of JSON in pino's shape, filtered by `logLevel` already. */
+  readonly onLog?: (line: string) => void
+}
+
+export type { FinishReason }
+
+/** Counts are of the crawl over all its runs; seconds of this run. */
+export interface CrawlSummary {
+  readonly task: string
+  readonly finishReason: FinishReason
+  readonly pages: number
+  readonly failed: number
+  readonly skipped: Readonly<Record<string, number>>
+  readonly duplicates: number
+  readonly bytes: number
+  readonly seconds: number
+  readonly fromCache: number
+  /** The data folder held a crawl that was not at its end. */
+  readonly resumed?: boolean
+  /** Nothing was left to do when it began. */
+  readonly alreadyFinished?: boolean
+}
+
+export interface ProgressSnapshot {
+  readonly elapsedMs: number
+  readonly pages: number
+  readonly failed: number
+  readonly skipped: number
+  readonly pending: number
+  readonly leased: number
+  readonly bytes: number
+  readonly hosts: number
+  /** Requests on the wire now. */
+  readonly inFlight: number
+  readonly fromCache: number
+  readonly pagesPerSecond?: number
+  /** Requests waiting at each depth. */
+  readonly levels?: readonly number[]
+  readonly lastUrl?: string
+  readonly errors?: Readonly<Partial<Record<FailureClass, number>>>
+}
+
+export interface CrawlRun {
+  /** Rejects with a CrawlError: CONFIG_INVALID (nothing to crawl), SEEDS_UNREADABLE, STORE_…, EXPORT_FAILED. */
+  readonly done: Promise<CrawlSummary>
+  /** Takes nothing new, lets what is in flight end, then ends with `interrupted`. Idempotent. */
+  stop(): void
+  /** Ends at once; what was in flight is given back and fetched again by the next run. */
+  abort(): void
+  /** Cheap: no query of the store that takes longer than a few milliseconds. */
+  progress(): ProgressSnapshot
+}
+
+export interface StoreLocation {
+  readonly dir: string
+  /** URL of a shared store, instead of the one in `dir`. */
+  readonly store: string | undefined
+  readonly task: string
+}
+
+export interface CrawlStatus {
+  readonly task: string
+  readonly pending: number
+  readonly leased: number
+  readonly done: number
+  readonly failed: number
+  readonly skipped: Readonly<Record<string, number>>
+  readonly hosts: number
+  readonly workers: readonly { readonly owner: string; readonly alive: boolean; readonly leased: number }[]
+  readonly items?: number
+  readonly levels?: readonly {
+    readonly depth: number
+    readonly pending: number
+    readonly leased: number
+    readonly done: number
+    readonly failed: number
+    readonly skipped: number
+  }[]
+}
+
+export interface FailureEntry {
+  readonly url: string
+  readonly reason: string
+  readonly status: number | null
+  readonly attempts: readonly { readonly at: string; readonly error: string; readonly status?: number | null }[]
+}
+
+export interface FailureFilter {
+  readonly status?: number
+  readonly host?: string
+}
+
+export interface WhyAnswer {
+  readonly url: string
+  readonly canonical: string
+  readonly state: 'pending' | 'leased' | 'done' | 'failed' | 'skipped' | 'unknown'
+  readonly reason: string | null
+  readonly depth: number | null
+  readonly parent: string | null
+  readonly attempts: readonly { readonly at: string; readonly error: string; readonly status?: number | null }[]
+  readonly aliasOf?: string
+  readonly finalUrl?: string
+  readonly status?: number
+}
+
+/** What is known of one crawl; may be opened while the crawl runs in another process. */
+export interface CrawlReader {
+  status(): Promise<CrawlStatus>
+  failures(filter: FailureFilter): AsyncIterable<FailureEntry>
+  /** A URL that is none gives state `unknown` and a reason. */
+  why(url: string): Promise<WhyAnswer>
+  /** One line of JSON an item, without its end. */
+  items(): AsyncIterable<string>
+  verify(): Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>
+  /** Answers how many were queued again. */
+  retryFailures(filter: FailureFilter): Promise<number>
+  /** Writes all items to a file, whole or not at all. Answers how many. */
+  exportTo(target: ExportTarget): Promise<number>
+  close(): Promise<void>
+}
+
+export interface ExportTarget {
+  /** `-` goes to `writeOutput`. */
+  readonly file: string
+  readonly format: ResolvedOptions['format']
+  readonly writeOutput?: (chunk: Uint8Array | string) => Promise<void>
+}
+
+/** The options that requests depend on, for the commands that send one. */
+export interface FetchOptions extends ResolvedOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly signal?: AbortSignal
+  readonly onWarning?: (message: string) => void
+}
+
+export interface FetchAnswer {
+  readonly url: string
+  readonly finalUrl: string
+  readonly status: number | null
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
+  readonly redirects: readonly { readonly url: string; readonly status: number; readonly to: string }[]
+  readonly charset: string | null
+  readonly bytes: number
+  readonly fromCache: boolean
+  readonly timings: Readonly<Record<string, number>>
+  /** What robots.txt says of it; only shown. Absent for robots.txt itself. */
+  readonly robots?: RobotsVerdict | { readonly error: string }
+  /** A class of failure and what happened: `timeout: no answer within 30 s`. */
+  readonly error?: string
+}
+
+export interface FetchedPage {
+  readonly answer: FetchAnswer
+  /** Decoded of its content codings. Empty when there is none. */
+  readonly body: Uint8Array
+  /** The whole Content-Type header. */
+  readonly contentType: string | undefined
+}
+
+export interface SitemapLine {
+  readonly url: string
+  readonly lastmod: string | null
+  readonly priority: number | null
+}
+
+/** Where a sitemap is: fetched, or given. */
+export type SitemapSource =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'stream'; readonly name: string; readonly bytes: AsyncIterable<Uint8Array> }
+
+export interface SitemapOptions extends FetchOptions {
+  readonly follow: boolean
+}
+
+/** Sends single requests with one set of connections. */
+export interface PageFetcher {
+  /** Never rejects for what a server does. */
+  fetchOnce(url: string): Promise<FetchedPage>
+  /** Rejects with SEEDS_UNREADABLE when the root cannot be had; a broken child is a warning. */
+  sitemapEntries(source: SitemapSource): AsyncIterable<SitemapLine>
+  close(): Promise<void>
+}
+
+/** Implemented by src/crawler/commands.ts. */
+export interface CrawlCommands {
+  startCrawl(options: CrawlOptions): CrawlRun
+  /** Rejects with STORE_UNAVAILABLE when there is no crawl. */
+  openForReading(location: StoreLocation): Promise<CrawlReader>
+  openPageFetcher(options: FetchOptions): Promise<PageFetcher>
+}
