@@ -1,0 +1,93 @@
+/** Starts the built command as a person would, with a deadline, and tells how it ended. */
+
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const MAIN = join(import.meta.dirname, '../../dist/cli/main.js')
+
+/** A command that is still running by then is killed and reported: nothing waits for ever. */
+const DEADLINE_MS = 120_000
+
+export interface CommandEnd {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunningCommand {
+  /** Milliseconds of the machine's monotonic clock. */
+  readonly startedAtMs: number
+  readonly ended: Promise<CommandEnd>
+  signal(name: NodeJS.Signals): void
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<CommandEnd>
+}
+
+export interface CommandOptions {
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+}
+
+export function startSpoor(args: readonly string[], options: CommandOptions = {}): RunningCommand {
+  if (!existsSync(MAIN)) throw new Error('dist/cli/main.js is missing: run `npm run build` first')
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: options.cwd ?? tmpdir(),
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NO_COLOR: '1', ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = endOf(child)
+  return {
+    startedAtMs: monotonicMs(),
+    ended,
+    signal: (name) => {
+      child.kill(name)
+    },
+    kill: () => {
+      child.kill('SIGKILL')
+      return ended
+    },
+  }
+}
+
+export function runSpoor(args: readonly string[], options: CommandOptions = {}): Promise<CommandEnd> {
+  return startSpoor(args, options).ended
+}
+
+function endOf(child: ChildProcess): Promise<CommandEnd> {
+  return new Promise((resolve, reject) => {
+    const stdout: Buffer[] = []
+    const stderr: Buffer[] = []
+    const deadline = setTimeout(() => {
+      child.kill('SIGKILL')
+      reject(
+        new Error(`not over after ${DEADLINE_MS} ms; its last words: ${Buffer.concat(stderr).toString().slice(-500)}`),
+      )
+    }, DEADLINE_MS)
+    child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk))
+    child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk))
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      clearTimeout(deadline)
+      resolve({ code, signal, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() })
+    })
+  })
+}
+
+/** The clock that the test site stamps its log with. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint() / 1000n) / 1000
+}
+
+export interface TemporaryFolder extends AsyncDisposable {
+  readonly path: string
+}
+
+export async function openTemporaryFolder(): Promise<TemporaryFolder> {
+  const path = await mkdtemp(join(tmpdir(), 'spoor-crash-'))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) }
+}
