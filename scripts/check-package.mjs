@@ -1,0 +1,105 @@
+// Packs the package, installs the tarball in a fresh folder as a user would, and runs and type-checks what is published.
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+const root = dirname(import.meta.dirname)
+const version = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version
+const folder = mkdtempSync(join(tmpdir(), 'spoor-package-'))
+const run = promisify(execFile)
+const sh = async (command, args, cwd = folder) => {
+  try {
+    return (await run(command, args, { cwd, timeout: 240_000, maxBuffer: 1 << 26 })).stdout
+  } catch (error) {
+    throw new Error(`${command} ${args.join(' ')}\n${error.stdout ?? ''}${error.stderr ?? ''}`, { cause: error })
+  }
+}
+
+function expectThat(condition, message) {
+  if (!condition) throw new Error(message)
+}
+
+const LIBRARY = `
+import { Crawler } from 'spoor'
+import { createFakeClock, openTestSite, treeSite } from 'spoor/testing'
+import type { FakeClock } from 'spoor/testing'
+
+const clock: FakeClock = createFakeClock()
+const shape = treeSite(20, 4)
+const site = await openTestSite(shape.handler)
+const titles: string[] = []
+const crawler = new Crawler({
+  dir: 'library-data',
+  requestHandler: async ({ request, $, enqueueLinks, pushData }) => {
+    titles.push($('title').text())
+    await pushData({ url: request.url })
+    await enqueueLinks()
+  },
+})
+await crawler.run([site.url(shape.seed)])
+await site.close()
+if (titles.length !== 20 || clock.waiting !== 0) throw new Error(\`expected 20 pages, found \${titles.length}\`)
+`
+
+/** The types are read by the two ways in use; the emitted file runs. */
+async function checkTypes() {
+  writeFileSync(join(folder, 'library.mts'), LIBRARY)
+  const common = { strict: true, target: 'es2023', lib: ['es2023', 'esnext.disposable'], types: ['node'] }
+  const settings = {
+    nodenext: { module: 'nodenext', outDir: 'out' },
+    bundler: { module: 'esnext', moduleResolution: 'bundler', noEmit: true },
+  }
+  for (const [name, options] of Object.entries(settings)) {
+    const config = { compilerOptions: { ...common, ...options }, files: ['library.mts'] }
+    writeFileSync(join(folder, `tsconfig.${name}.json`), JSON.stringify(config))
+    await sh('npx', ['--no-install', 'tsc', '-p', `tsconfig.${name}.json`])
+    console.log(`types hold under ${name}`)
+  }
+  await sh(process.execPath, ['out/library.mjs'])
+  console.log('the library crawls')
+}
+
+async function checkCommand() {
+  const said = await sh('npx', ['--no-install', 'spoor', '--version'])
+  expectThat(said.includes(version), `expected version ${version}, found ${said}`)
+  const server = createServer((request, response) => {
+    response.setHeader('content-type', 'text/html')
+    response.statusCode = request.url === '/robots.txt' ? 404 : 200
+    response.end(`<title>${request.url}</title><a href="/a">a</a><a href="/b">b</a>`)
+  }).listen(0, '127.0.0.1')
+  const origin = await new Promise((resolve) => {
+    server.once('listening', () => resolve(`http://127.0.0.1:${server.address().port}/`))
+  })
+  const args = ['--no-install', 'spoor', 'crawl', origin, '--dir', 'data', '-o', 'out.jsonl', '--json']
+  const summary = JSON.parse(await sh('npx', args))
+  server.close()
+  server.closeAllConnections()
+  const lines = readFileSync(join(folder, 'out.jsonl'), 'utf8').trimEnd().split('\n')
+  expectThat(
+    summary.pages === 3 && lines.length === 3,
+    `expected 3 pages, found ${summary.pages} and ${lines.length} lines`,
+  )
+  console.log(`spoor ${version} crawls`)
+}
+
+try {
+  const [packed] = JSON.parse(await sh('npm', ['pack', '--json', '--silent', '--pack-destination', folder], root))
+  const names = packed.files.map(({ path }) => path)
+  for (const name of ['dist/index.js', 'dist/index.d.ts', 'dist/cli/main.js', 'README.md', 'CHANGELOG.md', 'LICENSE']) {
+    expectThat(names.includes(name), `the tarball lacks ${name}`)
+  }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
+  const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).devDependencies
+  const tools = [`typescript@${own.typescript}`, `@types/node@${own['@types/node']}`]
+  // no install script may be needed
+  const quiet = ['--no-audit', '--no-fund', '--ignore-scripts']
+  await sh('npm', ['install', ...quiet, join(folder, packed.filename), ...tools])
+  console.log(`installed ${packed.filename}, ${names.length} files, ${packed.size} bytes`)
+  await checkCommand()
+  await checkTypes()
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
