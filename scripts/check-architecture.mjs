@@ -9,7 +9,7 @@ const document = 'docs/ARCHITECTURE.md'
 function declares(source, name) {
   const patterns = [
     `\\b(?:function\\*?|class|interface|type|const|let)\\s+${name}\\b`,
-    `^\\s*(?:readonly\\s+|async\\s+|get\\s+|static\\s+|\\*)*${name}\\s*(?:[(:<]|,$)`,
+    `^\\s*(?:readonly\\s+|async\\s+|get\\s+|static\\s+|\\*|#)*${name}\\s*(?:[(:<]|,$)`,
   ]
   return patterns.some((pattern) => new RegExp(pattern, 'm').test(source))
 }
