@@ -1,0 +1,14 @@
+/** Items as lines of JSON, and the depth of a page's own record inside them. */
+
+import type { JsonObject } from '../core/json.ts'
+import type { ItemDraft } from './contract.ts'
+
+/** The line that is kept. A page's record carries the depth that its request has now, whatever the handler knew. */
+export function itemJson(draft: ItemDraft, depth: number): string {
+  return JSON.stringify(draft.isPage === true ? { ...draft.data, depth } : draft.data)
+}
+
+/** The same line with another depth; the order of keys stays. */
+export function withDepth(json: string, depth: number): string {
+  return JSON.stringify({ ...(JSON.parse(json) as JsonObject), depth })
+}
