@@ -1,0 +1,106 @@
+/** Who comes next in the memory store: leases given, renewed and taken back. */
+
+import type { Lease, LeaseOptions } from '../../frontier/contract.ts'
+import { isFinished, leaseBudget } from '../../frontier/budget.ts'
+import { turnOf } from '../../frontier/order.ts'
+import type { Outlook } from '../../frontier/wait-for-work.ts'
+import { isHostDown, mayStart, reserve } from '../../politeness/host-state.ts'
+import { change, endLease, head, limitsOf, place, taskOf, unplace } from './model.ts'
+import type { Model, Queue, Row } from './model.ts'
+import { putBack } from './settle.ts'
+
+type Scope = Pick<LeaseOptions, 'tasks' | 'pageLimit'>
+
+export function leaseNext(model: Model, options: LeaseOptions): readonly Lease[] {
+  const nowMs = model.clock.monotonicMs()
+  takeBackExpired(model, nowMs)
+  for (const row of model.delayed) if (due(row.retryAtMs, nowMs)) place(model, row)
+  const leases: Lease[] = []
+  // In rounds, one request a host, so that a host with many places does not take them all.
+  let round = startable(model, options, nowMs)
+  while (round.length > 0 && leases.length < options.max) {
+    const next: Queue[] = []
+    for (const queue of round) {
+      if (leases.length >= options.max || !canStart(queue, options, nowMs)) continue
+      const row = head(queue)
+      if (row === undefined) continue
+      leases.push(hold(model, { row, queue, leaseMs: options.leaseMs, nowMs }))
+      next.push(queue)
+    }
+    round = next
+  }
+  return leases
+}
+
+/** The host whose turn came first comes first. */
+function startable(model: Model, scope: Scope, nowMs: number): Queue[] {
+  return scope.tasks
+    .flatMap((name) => [...taskOf(model, name).queues.values()])
+    .filter((queue) => canStart(queue, scope, nowMs))
+    .toSorted((a, b) => turnOf(a.host.state, nowMs) - turnOf(b.host.state, nowMs) || a.id - b.id)
+}
+
+function canStart(queue: Queue, { pageLimit }: Scope, nowMs: number): boolean {
+  const { task, host } = queue
+  if (head(queue) === undefined || leaseBudget(task.counts, pageLimit) === 0) return false
+  return mayStart(host.state, limitsOf(task, host.key), nowMs)
+}
+
+function hold(
+  model: Model,
+  { row, queue, leaseMs, nowMs }: { row: Row; queue: Queue; leaseMs: number; nowMs: number },
+): Lease {
+  const { host, task } = queue
+  const hostDown = isHostDown(host.state, nowMs)
+  host.state = reserve(host.state, limitsOf(task, host.key), nowMs)
+  unplace(model, row)
+  change(row, { state: 'leased' })
+  row.lease = { token: String(++model.lastToken), leasedAtMs: nowMs, expiresAtMs: nowMs + leaseMs }
+  model.leased.set(row.id, row)
+  return {
+    id: String(row.id),
+    request: row.request,
+    url: row.hop?.url ?? row.request.url,
+    hostKey: host.key,
+    hops: row.hops,
+    attempt: row.attempt + 1,
+    ...row.lease,
+    hostDown,
+  }
+}
+
+export function renew(model: Model, held: Lease, leaseMs: number): boolean {
+  const lease = model.leased.get(Number(held.id))?.lease
+  if (lease === undefined || lease.token !== held.token) return false
+  lease.expiresAtMs = model.clock.monotonicMs() + leaseMs
+  return true
+}
+
+function takeBackExpired(model: Model, nowMs: number): void {
+  for (const row of model.leased.values()) {
+    if (!due(row.lease?.expiresAtMs, nowMs)) continue
+    // Nobody knows whether it was sent: the place is free again, the host's next time stays.
+    endLease(model, row, { kind: 'troubled' })
+    row.attempt++
+    putBack(model, row, 0)
+  }
+}
+
+/** What `waitForWork` waits for: that a call of `lease` would change something, or that there is nothing left. */
+export function look(model: Model, scope: Scope): Outlook {
+  const nowMs = model.clock.monotonicMs()
+  const tasks = scope.tasks.map((name) => taskOf(model, name))
+  if (tasks.every((task) => isFinished(task.counts, scope.pageLimit))) return { kind: 'finished' }
+  const instants = [...model.delayed].map((row) => row.retryAtMs)
+  for (const row of model.leased.values()) instants.push(row.lease?.expiresAtMs)
+  if (startable(model, scope, nowMs).length > 0 || instants.some((at) => due(at, nowMs))) return { kind: 'ready' }
+  for (const task of tasks) {
+    for (const queue of task.queues.values()) if (head(queue) !== undefined) instants.push(queue.host.state.nextAtMs)
+  }
+  const later = instants.filter((at) => at !== undefined && at > nowMs) as number[]
+  return later.length === 0 ? { kind: 'wait' } : { kind: 'wait', inMs: later.reduce((a, b) => Math.min(a, b)) - nowMs }
+}
+
+function due(atMs: number | undefined, nowMs: number): boolean {
+  return atMs !== undefined && atMs <= nowMs
+}
