@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { SiteShape } from '../../src/testing/site-shapes.ts'
 import type { TestSite } from '../../src/testing/site.ts'
-import { runSpoor, startSpoor } from './command.ts'
-import type { CommandOptions, RunningCommand } from './command.ts'
+import { runSpoor, startSpoor } from '../support/command.ts'
+import type { CommandOptions, RunningCommand } from '../support/command.ts'
 
 export interface CrawlFixture {
   readonly site: TestSite

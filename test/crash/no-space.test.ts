@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { treeSite } from '../../src/testing/site-shapes.ts'
 import { openTestSite } from '../../src/testing/site.ts'
-import { openTemporaryFolder } from './command.ts'
+import { openTemporaryFolder } from '../support/command.ts'
 import { crawlFixture, expectComplete, repeatsOf, startCrawl } from './crawl.ts'
 
 interface SmallDisk extends Disposable {

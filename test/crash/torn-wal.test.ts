@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { treeSite } from '../../src/testing/site-shapes.ts'
 import { openTestSite } from '../../src/testing/site.ts'
-import { openTemporaryFolder } from './command.ts'
+import { openTemporaryFolder } from '../support/command.ts'
 import { crawlFixture, expectComplete, expectSound, startCrawl } from './crawl.ts'
 
 const PAGES = 1500

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 import { treeSite } from '../../src/testing/site-shapes.ts'
 import { openTestSite } from '../../src/testing/site.ts'
-import { monotonicMs, openTemporaryFolder } from './command.ts'
+import { monotonicMs, openTemporaryFolder } from '../support/command.ts'
 import { crawlFixture, expectComplete, repeatsOf, startCrawl } from './crawl.ts'
 
 const PAGES = 1500

@@ -88,6 +88,6 @@ export interface TemporaryFolder extends AsyncDisposable {
 }
 
 export async function openTemporaryFolder(): Promise<TemporaryFolder> {
-  const path = await mkdtemp(join(tmpdir(), 'spoor-crash-'))
+  const path = await mkdtemp(join(tmpdir(), 'spoor-test-'))
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) }
 }
