@@ -90,8 +90,21 @@ function goOn(database: SqliteDatabase, at: TablePosition): Exporter | undefined
   } catch {
     // not a database any more, or another table
   }
-  database.close()
+  closeDatabase(database)
   return undefined
+}
+
+/**
+ * The log is folded in and given up first: drivers keep a connection half open until its statements are collected, and
+ * the file may be renamed before that. Somebody who reads it just now prevents it; then the log stays, which is sound.
+ */
+function closeDatabase(database: SqliteDatabase): void {
+  try {
+    database.exec('PRAGMA journal_mode = DELETE')
+  } catch {
+    // being read, or damaged
+  }
+  database.close()
 }
 
 function createTableExporter(database: SqliteDatabase, start: TablePosition): Exporter {
@@ -135,7 +148,7 @@ function createTableExporter(database: SqliteDatabase, start: TablePosition): Ex
     close: async () => {
       if (closed) return
       closed = true
-      database.close()
+      closeDatabase(database)
     },
   }
 }
