@@ -5,6 +5,7 @@ export interface PageLink {
   /** Absolute, http or https, without fragment. */
   readonly url: string
   readonly tag: 'a' | 'area' | 'link' | 'iframe' | 'frame'
+  /** The words of the attribute `rel`, lower case, one blank between them. Empty when there is none. */
   readonly rel: string
   /** rel contains nofollow. */
   readonly nofollow: boolean
@@ -22,12 +23,24 @@ export interface PageScan {
   readonly canonical?: string
   /** Tokens of the robots metas that concern the agent, lower case. */
   readonly robots: readonly string[]
-  readonly refresh?: { readonly url: string; readonly seconds: number }
+  readonly refresh?: PageRefresh
   /** http(s) links that could not be parsed, or that are too long: counted, so that nothing is silent. */
   readonly invalidLinks: number
-  /** Links longer than the bound: their first 200 characters. */
+  /** Links longer than the bound: their first 200 characters. At most 1,000 of them. */
   readonly tooLong: readonly string[]
+  /** Links after the first `maxLinks`: left out and counted. */
+  readonly droppedLinks: number
 }
+
+/** Where a page, or the header of its answer, sends its readers on. */
+export interface PageRefresh {
+  /** Absolute, http or https, without fragment. */
+  readonly url: string
+  readonly seconds: number
+}
+
+/** Resolves what a page writes in its links: absolute http(s) URL, or null for what is none. */
+export type HrefResolver = (href: string) => string | null
 
 export interface ScanOptions {
   /** Final URL of the page. */
@@ -39,4 +52,10 @@ export interface ScanOptions {
   readonly withText?: boolean
   /** Default 8192. */
   readonly maxUrlBytes?: number
+  /** Default 50,000. */
+  readonly maxLinks?: number
+  /** The page is XHTML: `<script/>` ends where it begins, and CDATA sections are text. Default false. */
+  readonly xml?: boolean
+  /** Makes the resolver for a base URL. Default: the platform's `URL`. */
+  readonly resolve?: (base: string) => HrefResolver
 }
