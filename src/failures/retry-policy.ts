@@ -3,11 +3,10 @@
 import type { FailureClass } from '../core/outcome.ts'
 import { backoffMs } from '../util/backoff.ts'
 import type { Random } from '../util/random.ts'
+import { MAX_RETRY_AFTER_MS } from '../util/retry-after.ts'
 
 const RETRY_BASE_MS = 400
 const RETRY_MAX_MS = 60 * 1000
-/** Longest wait that a server can ask for. */
-const RETRY_AFTER_MAX_MS = 24 * 60 * 60 * 1000
 /** 4xx answers that are about the moment, not about the page. */
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 425, 429])
 
@@ -56,6 +55,6 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
     RETRYABLE[failure] || (status !== undefined && failure === 'http-4xx' && RETRYABLE_STATUSES.has(status))
   if (!isWorthwhile || attempt > maxRetries) return { retry: false }
   const ownMs = backoffMs({ baseMs: RETRY_BASE_MS, maxMs: RETRY_MAX_MS, step: attempt, random })
-  const askedMs = Number.isFinite(retryAfterMs) ? Math.min(retryAfterMs, RETRY_AFTER_MAX_MS) : 0
+  const askedMs = Number.isFinite(retryAfterMs) ? Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) : 0
   return { retry: true, inMs: Math.max(ownMs, askedMs) }
 }
