@@ -140,13 +140,14 @@ export function parseSelect(raw: string): Parsed<FieldSelector> {
 }
 
 const PORT = String.raw`\d{0,5}`
-const HOST = String.raw`(?:\[[0-9A-Fa-f:.]+\]|[^:\s]*)`
+const HOST = String.raw`(?:\[[0-9A-Fa-f:.]+\]|[^:[\]\s]*)`
 const CONNECT_TO = new RegExp(`^${HOST}:(${PORT}):${HOST}:(${PORT})$`)
 
 /** `H1:P1:H2:P2` as curl's --connect-to; empty parts match or keep any; IPv6 in brackets. */
 export function parseConnectTo(raw: string): Parsed<string> {
   const match = CONNECT_TO.exec(raw.trim())
-  const sound = match !== null && [match[1], match[2]].every((port) => Number(port) <= 65_535)
+  const sound =
+    match !== null && [match[1], match[2]].every((port) => port === '' || (Number(port) >= 1 && Number(port) <= 65_535))
   return sound ? value(raw.trim()) : wanted('HOST1:PORT1:HOST2:PORT2, as in site.test:80:127.0.0.1:8080')
 }
 

@@ -1,0 +1,198 @@
+/** The table of commands: what `--help` says of each, and where it is. */
+
+import type { CommandSpec } from './command.ts'
+
+const ANY = Number.MAX_SAFE_INTEGER
+
+const CRAWLS: readonly CommandSpec[] = [
+  {
+    name: 'crawl',
+    summary: 'crawl a site, or go on with a crawl that was stopped',
+    usage: ['URL… [options]', '--seeds FILE [options]', '[options]   (goes on with the crawl in the data folder)'],
+    details: [
+      'Starts at the URLs, follows links, obeys robots.txt, and keeps everything in the data folder: what is known, what is done, what failed, and one item a page.',
+      'The same command again goes on where it stopped, after Ctrl-C, a crash or a kill -9: no page is lost and none is fetched twice. A finished crawl does nothing; --fresh begins again.',
+      'An item is a line like {"url","finalUrl","status","depth","title","contentType","bytes","links","fetchedAt","fromCache","fields"}; -o writes them to a file while the crawl runs.',
+      'The first Ctrl-C lets the requests in flight end; a second one stops at once. Both can be resumed.',
+    ],
+    examples: [
+      { command: 'spoor crawl https://example.com/ -o pages.jsonl', does: 'crawl one site into a file' },
+      {
+        command: 'spoor crawl https://example.com/docs/ --scope prefix --depth 3',
+        does: 'one part of it, three links deep',
+      },
+      { command: 'spoor crawl --seeds urls.txt --depth 0 --scope any', does: 'just the pages of a list' },
+      {
+        command: "spoor crawl https://example.com/ --select 'price=.price' --select 'image=img.main@src'",
+        does: 'with fields of each page',
+      },
+      { command: 'spoor crawl --dir spoor-data', does: 'go on with what is in the folder' },
+    ],
+    positionals: { min: 0, max: ANY, name: 'URL' },
+    load: async () => (await import('./commands/crawl.ts')).runCrawl,
+  },
+  {
+    name: 'status',
+    summary: 'where the crawl stands',
+    usage: ['[options]'],
+    details: ['Reads the data folder, also while a crawl is running on it.'],
+    examples: [
+      { command: 'spoor status', does: 'of the crawl in spoor-data' },
+      { command: 'spoor status --dir shop --json', does: 'as JSON' },
+    ],
+    positionals: { min: 0, max: 0, name: '' },
+    load: async () => (await import('./commands/status.ts')).runStatus,
+  },
+  {
+    name: 'failures',
+    summary: 'list failed requests with every attempt, or queue them again',
+    usage: ['[options]', '--retry [options]'],
+    details: [
+      'A failed page is kept with every attempt and the reason of each. With --retry the listed ones are queued again; the next `spoor crawl` takes them up.',
+    ],
+    examples: [
+      { command: 'spoor failures', does: 'all of them' },
+      { command: 'spoor failures --status 503 --retry', does: 'queue those answered with 503 again' },
+      { command: 'spoor failures --host shop.example.com --json', does: 'of one host, as JSON Lines' },
+    ],
+    positionals: { min: 0, max: 0, name: '' },
+    load: async () => (await import('./commands/failures.ts')).runFailures,
+  },
+  {
+    name: 'why',
+    summary: 'what the crawl knows of a URL, and why it was or was not fetched',
+    usage: ['URL [options]'],
+    details: ['Everything that a crawl leaves out has a reason: robots, scope, depth, duplicate, trap and so on.'],
+    examples: [{ command: 'spoor why https://example.com/cart', does: 'for one URL' }],
+    positionals: { min: 1, max: 1, name: 'URL' },
+    load: async () => (await import('./commands/why.ts')).runWhy,
+  },
+  {
+    name: 'export',
+    summary: 'write the items to a file',
+    usage: ['-o FILE [options]'],
+    details: ['The whole list of items, from the data folder; the file is written beside and then put in place.'],
+    examples: [
+      { command: 'spoor export -o pages.csv', does: 'as CSV' },
+      { command: 'spoor export -o - | head -3', does: 'JSON Lines on stdout' },
+    ],
+    positionals: { min: 0, max: 0, name: '' },
+    load: async () => (await import('./commands/export.ts')).runExport,
+  },
+  {
+    name: 'verify',
+    summary: 'check the data folder',
+    usage: ['[options]'],
+    details: [
+      'Checks every invariant that can be read from the data, as after a crash. Exits with 1 when one is broken.',
+    ],
+    examples: [{ command: 'spoor verify --json', does: '{"ok":true,"problems":[]} when all is well' }],
+    positionals: { min: 0, max: 0, name: '' },
+    load: async () => (await import('./commands/verify.ts')).runVerify,
+  },
+]
+
+const QUESTIONS: readonly CommandSpec[] = [
+  {
+    name: 'fetch',
+    summary: 'one request, with its redirects, robots verdict and timings',
+    usage: ['URL [options]', '--batch < URLS.jsonl'],
+    details: [
+      'Sends one request as a crawl would, follows its redirects and shows what came. robots.txt is not obeyed, its verdict is shown.',
+      'With --batch: {"url"} a line on stdin.',
+    ],
+    examples: [
+      { command: 'spoor fetch https://example.com/', does: 'what comes back' },
+      { command: 'spoor fetch https://example.com/logo.png --body > logo.png', does: 'the body' },
+    ],
+    positionals: { min: 0, max: 1, name: 'URL' },
+    load: async () => (await import('./commands/fetch.ts')).runFetch,
+  },
+  {
+    name: 'links',
+    summary: 'the links of a page',
+    usage: ['FILE|URL [--base URL] [options]', '--batch < PAGES.jsonl'],
+    details: [
+      'What a crawl would see in the page: its links in document order, base, title, canonical URL, robots and refresh. `-` reads stdin.',
+      'With --batch: {"html" or "bodyBase64","url","contentType"?} a line on stdin.',
+    ],
+    examples: [
+      { command: 'spoor links page.html --base https://example.com/', does: 'of a file' },
+      { command: 'spoor links https://example.com/ --json', does: 'of a page on the web' },
+    ],
+    positionals: { min: 0, max: 1, name: 'FILE or URL' },
+    load: async () => (await import('./commands/links.ts')).runLinks,
+  },
+  {
+    name: 'canon',
+    summary: 'canonical form and fingerprint of URLs',
+    usage: ['URL… [--base URL] [options]', '--batch < URLS.jsonl'],
+    details: [
+      'Two URLs with the same fingerprint are one page to a crawl. Bad ones say why.',
+      'With --batch: {"url","base"?} a line on stdin.',
+    ],
+    examples: [{ command: "spoor canon 'HTTP://Example.com:80/%7Eann' --json", does: 'one URL' }],
+    positionals: { min: 0, max: ANY, name: 'URL' },
+    load: async () => (await import('./commands/canon.ts')).runCanon,
+  },
+  {
+    name: 'robots',
+    summary: 'what robots.txt says of a URL, and the rule it rests on',
+    usage: ['URL [--agent UA] [options]', 'URL --file ROBOTS.TXT [--agent UA]', '--batch < QUESTIONS.jsonl'],
+    details: [
+      'Exits with 0 whether the URL is allowed or not; with 1 when robots.txt cannot be had.',
+      'With --batch: {"robots" or "robotsBase64","url","agent"} a line on stdin.',
+    ],
+    examples: [
+      { command: 'spoor robots https://example.com/private/', does: 'for spoor itself' },
+      { command: 'spoor robots https://example.com/a --agent Googlebot --file robots.txt', does: 'by a file' },
+    ],
+    positionals: { min: 0, max: 1, name: 'URL' },
+    load: async () => (await import('./commands/robots.ts')).runRobots,
+  },
+  {
+    name: 'sitemap',
+    summary: 'the URLs of a sitemap or index',
+    usage: ['URL|FILE [options]'],
+    details: ['XML sitemaps and indexes, RSS, Atom and text, also packed with gzip. `-` reads stdin.'],
+    examples: [
+      { command: 'spoor sitemap https://example.com/sitemap.xml', does: 'one URL a line' },
+      { command: 'spoor sitemap https://example.com/sitemap.xml --no-follow --json', does: "an index's children" },
+    ],
+    positionals: { min: 1, max: 1, name: 'URL or FILE' },
+    load: async () => (await import('./commands/sitemap.ts')).runSitemap,
+  },
+]
+
+const STARTERS: readonly CommandSpec[] = [
+  {
+    name: 'demo',
+    summary: 'crawl a bundled site, served here on loopback',
+    usage: ['[options]'],
+    details: [
+      'Serves a small shop with a blog and a manual on 127.0.0.1 and crawls it into the data folder. Stop it and run it again to see it go on.',
+      'The site has a dead link, redirects, a page that fails at first, a slow one, one in windows-1251, and parts that robots.txt keeps closed; so some pages fail, as on any site, and the demo ends well all the same.',
+    ],
+    examples: [
+      { command: 'spoor demo', does: 'crawl it' },
+      { command: 'spoor demo --fresh -o pages.csv', does: 'once more, into a file' },
+      { command: 'spoor demo --serve', does: 'only serve it' },
+    ],
+    positionals: { min: 0, max: 0, name: '' },
+    load: async () => (await import('./commands/demo.ts')).runDemo,
+  },
+  {
+    name: 'init',
+    summary: 'write a starter project',
+    usage: ['[DIR]'],
+    details: ['Writes package.json, crawler.ts, a test and a README into DIR (default: here). Nothing is overwritten.'],
+    examples: [{ command: 'spoor init my-crawler', does: 'and then: cd my-crawler && npm install && npm start' }],
+    positionals: { min: 0, max: 1, name: 'DIR' },
+    load: async () => (await import('./commands/init.ts')).runInit,
+  },
+]
+
+export const COMMANDS: readonly CommandSpec[] = [...CRAWLS, ...QUESTIONS, ...STARTERS]
+
+/** Commands that later versions bring: named, so that a script of theirs gets a clear answer. */
+export const LATER_COMMANDS: readonly string[] = ['run', 'graph', 'cache', 'dashboard', 'bench']

@@ -1,0 +1,118 @@
+/** `spoor crawl`: starts a crawl or goes on with one, shows it, and sums it up. */
+
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { configError } from '../../config/given.ts'
+import type { ResolvedOptions } from '../../config/options.ts'
+import type { CrawlRun, CrawlSummary } from '../../crawler/contract.ts'
+import type { CommandContext } from '../command.ts'
+import type { ExitCode } from '../exit.ts'
+import { EXIT } from '../exit.ts'
+import { loadLibrary } from '../library.ts'
+import { showProgress } from '../progress.ts'
+import { watchInterrupts } from '../signals.ts'
+import { failureLine, summaryText } from '../summary.ts'
+import { clean } from '../text.ts'
+import { checkUrl } from '../urls.ts'
+
+/** How long an abort may take before the command leaves without it. */
+const ABORT_GRACE_MS = 5_000
+
+export async function runCrawl(context: CommandContext): Promise<ExitCode> {
+  const { options, positionals, host } = context
+  if (options.json && options.output === '-')
+    throw configError('-o -: stdout cannot carry both the items and the summary of --json')
+  const seeds = positionals.map(checkUrl)
+  const named = seeds.length + options.seedFiles.length + options.sitemaps.length
+  if (named === 0 && !existsSync(resolve(host.cwd, options.dir)))
+    throw configError(
+      `spoor crawl: expected a URL, --seeds or --sitemap, or a crawl to go on with in ${options.dir}; found none of them`,
+    )
+  return crawlSeeds(context, seeds)
+}
+
+/** Runs the crawl of the options to its end. */
+export async function crawlSeeds(context: CommandContext, seeds: readonly string[]): Promise<ExitCode> {
+  const { options, host, output } = context
+  const { startCrawl } = await loadLibrary()
+  const run = startCrawl({
+    ...options,
+    seeds,
+    stdin: host.stdin,
+    writeOutput: output.write,
+    env: host.env,
+    onWarning: (message) => {
+      output.hint(clean(message))
+    },
+    onLog: output.log,
+  })
+  const summary = await followRun(context, run)
+  return tellSummary(context, run, summary)
+}
+
+async function followRun({ host, output }: CommandContext, run: CrawlRun): Promise<CrawlSummary | undefined> {
+  const aborted = new AbortController()
+  const unwatch = watchInterrupts(host, {
+    stop: () => {
+      output.hint('Stopping: what is in flight is finished first. Ctrl-C again stops at once.')
+      run.stop()
+    },
+    abort: () => {
+      run.abort()
+      aborted.abort()
+    },
+  })
+  // nobody reads the items any more: no reason to fetch on
+  output.onGone(() => {
+    run.stop()
+  })
+  const display = showProgress({ output, clock: host.clock, snapshot: () => run.progress() })
+  try {
+    return await Promise.race([run.done, leaveAfter(host, aborted.signal)])
+  } finally {
+    display.close()
+    unwatch()
+  }
+}
+
+/** Resolves some seconds after the signal: an abort that hangs must not hold the terminal. */
+function leaveAfter({ clock }: CommandContext['host'], signal: AbortSignal): Promise<undefined> {
+  return new Promise((leave) => {
+    signal.addEventListener('abort', () => {
+      clock.timer(
+        ABORT_GRACE_MS,
+        () => {
+          leave(undefined)
+        },
+        true,
+      )
+    })
+  })
+}
+
+async function tellSummary(
+  context: CommandContext,
+  run: CrawlRun,
+  summary: CrawlSummary | undefined,
+): Promise<ExitCode> {
+  const { output, options } = context
+  if (summary === undefined) {
+    output.problem('spoor: stopped at once; the same command goes on')
+    return EXIT.interrupted
+  }
+  const input = { summary, options, progress: run.progress() }
+  output.hint(summaryText(input))
+  if (options.json) await output.jsonLine(summaryJson(summary))
+  if (summary.failed > 0 && !options.okWithFailures) output.problem(failureLine(input))
+  return exitOf(summary, options)
+}
+
+function summaryJson(summary: CrawlSummary): unknown {
+  const { task, finishReason, pages, failed, skipped, duplicates, bytes, seconds, fromCache, ...more } = summary
+  return { task, finishReason, pages, failed, skipped, duplicates, bytes, seconds, fromCache, ...more }
+}
+
+function exitOf(summary: CrawlSummary, options: ResolvedOptions): ExitCode {
+  if (summary.finishReason === 'interrupted') return EXIT.interrupted
+  return summary.failed > 0 && !options.okWithFailures ? EXIT.failed : EXIT.done
+}

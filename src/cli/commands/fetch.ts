@@ -1,0 +1,65 @@
+/** `spoor fetch URL`: one request, with the trace of redirects, robots and timings. */
+
+import { configError } from '../../config/given.ts'
+import type { FetchAnswer } from '../../crawler/contract.ts'
+import { formatBytes } from '../../util/format.ts'
+import { runBatch, textField } from '../batch.ts'
+import type { CommandContext } from '../command.ts'
+import type { ExitCode } from '../exit.ts'
+import { EXIT } from '../exit.ts'
+import { loadLibrary } from '../library.ts'
+import { fetchPage } from '../page-source.ts'
+import { clean } from '../text.ts'
+import { checkUrl, isHttpUrl } from '../urls.ts'
+
+/** Requests of a batch in flight. */
+const PARALLEL = 8
+
+export async function runFetch(context: CommandContext): Promise<ExitCode> {
+  const { options, output, positionals } = context
+  if (options.batch) return fetchBatch(context)
+  if (options.body && output.json) throw configError('--body: stdout cannot carry both the body and --json')
+  const url = checkUrl(positionals[0] ?? '')
+  const { answer, body } = await fetchPage(context, url)
+  if (options.body) await output.write(body)
+  else if (output.json) await output.jsonLine(answer)
+  else await output.result(fetchText(answer))
+  if (answer.error === undefined) return EXIT.done
+  output.problem(`spoor: ${clean(url)}: ${clean(answer.error)}`)
+  return EXIT.failed
+}
+
+async function fetchBatch({ options, host, output }: CommandContext): Promise<ExitCode> {
+  const { openPageFetcher } = await loadLibrary()
+  const fetcher = await openPageFetcher({ ...options, env: host.env, onWarning: output.hint })
+  try {
+    await runBatch({ host, output, parallel: PARALLEL }, async (input) => {
+      const url = textField(input, 'url')
+      if (!isHttpUrl(url)) return { url, error: 'expected an http or https URL' }
+      return (await fetcher.fetchOnce(url)).answer
+    })
+  } finally {
+    await fetcher.close()
+  }
+  return EXIT.done
+}
+
+export function fetchText(answer: FetchAnswer): string {
+  const lines = answer.redirects.map((hop) => `${hop.status}  ${clean(hop.url)}\n     to ${clean(hop.to)}`)
+  lines.push(`${answer.status ?? 'no answer'}  ${clean(answer.finalUrl)}`)
+  for (const [name, value] of Object.entries(answer.headers))
+    for (const one of typeof value === 'string' ? [value] : value) lines.push(`     ${clean(name)}: ${clean(one)}`)
+  const timings = Object.entries(answer.timings).map(([name, ms]) => `${name} ${Math.round(ms)}`)
+  lines.push(
+    `     ${formatBytes(answer.bytes)}${answer.charset === null ? '' : `, ${answer.charset}`}${answer.fromCache ? ', from the cache' : ''}`,
+    ...(timings.length > 0 ? [`     ms: ${timings.join(', ')}`] : []),
+    ...(answer.robots === undefined ? [] : [`     robots.txt: ${robotsText(answer.robots)}`]),
+  )
+  return lines.join('\n')
+}
+
+function robotsText(robots: NonNullable<FetchAnswer['robots']>): string {
+  if ('error' in robots) return clean(robots.error)
+  const rule = robots.rule === null ? 'no rule matches' : `line ${robots.line ?? '?'}: ${clean(robots.rule)}`
+  return `${robots.allowed ? 'allowed' : 'disallowed'} (${rule})`
+}

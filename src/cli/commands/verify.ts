@@ -1,0 +1,17 @@
+/** `spoor verify`: checks the invariants of a data folder. */
+
+import type { CommandContext } from '../command.ts'
+import type { ExitCode } from '../exit.ts'
+import { EXIT } from '../exit.ts'
+import { withReader } from '../reading.ts'
+import { plural } from '../text.ts'
+
+export async function runVerify(context: CommandContext): Promise<ExitCode> {
+  const { output, options } = context
+  const { ok, problems } = await withReader(context, (reader) => reader.verify())
+  if (output.json) await output.jsonLine({ ok, problems })
+  else if (ok) await output.result(`${options.dir}: sound`)
+  else for (const problem of problems) await output.result(problem)
+  if (!ok) output.problem(`spoor: ${plural(problems.length, 'invariant')} broken in ${options.dir}`)
+  return ok ? EXIT.done : EXIT.failed
+}

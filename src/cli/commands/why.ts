@@ -1,0 +1,62 @@
+/** `spoor why URL`: what the crawl knows of a URL, and why it was or was not fetched. */
+
+import type { WhyAnswer } from '../../crawler/contract.ts'
+import type { CommandContext } from '../command.ts'
+import type { ExitCode } from '../exit.ts'
+import { EXIT } from '../exit.ts'
+import { withReader } from '../reading.ts'
+import { clean } from '../text.ts'
+
+export async function runWhy(context: CommandContext): Promise<ExitCode> {
+  const { output, positionals } = context
+  const answer = await withReader(context, (reader) => reader.why(positionals[0] ?? ''))
+  if (output.json) await output.jsonLine(answer)
+  else await output.result(whyText(answer))
+  return EXIT.done
+}
+
+/** What each reason of a skip means, in words. */
+const REASONS: Readonly<Record<string, string>> = {
+  robots: 'robots.txt of the host does not allow it (spoor robots URL shows the rule)',
+  scope: 'it lies outside the scope of the crawl (--scope)',
+  depth: 'it lies deeper than --depth',
+  duplicate: 'it is another name of a page that the crawl has',
+  trap: 'it looks like part of a crawler trap (--no-traps lets it through)',
+  nofollow: 'every link to it says nofollow',
+  filtered: '--match or --exclude leaves it out',
+  'private-address': 'it is at a private address (--allow-private lets it through)',
+  'url-too-long': 'it is longer than --max-url',
+  'invalid-url': 'it is no URL that can be fetched',
+  limit: 'a limit of the crawl was reached',
+}
+
+export function whyText(answer: WhyAnswer): string {
+  const lines = [clean(answer.url), `  ${sentence(answer)}`]
+  if (answer.canonical !== '' && answer.canonical !== answer.url)
+    lines.push(`  canonical form: ${clean(answer.canonical)}`)
+  if (answer.aliasOf !== undefined) lines.push(`  it stands for: ${clean(answer.aliasOf)}`)
+  if (answer.finalUrl !== undefined && answer.finalUrl !== answer.url)
+    lines.push(`  redirected to: ${clean(answer.finalUrl)}`)
+  if (answer.depth !== null) lines.push(`  depth: ${answer.depth}`)
+  if (answer.parent !== null) lines.push(`  found on: ${clean(answer.parent)}`)
+  for (const attempt of answer.attempts) lines.push(`  ${attempt.at}  ${clean(attempt.error)}`)
+  return lines.join('\n')
+}
+
+function sentence({ state, reason, status }: WhyAnswer): string {
+  const known = clean(reason ?? 'for no reason that was kept')
+  switch (state) {
+    case 'done':
+      return `fetched${status === undefined ? '' : `, HTTP ${status}`}: it is among the pages`
+    case 'failed':
+      return `failed: ${known}`
+    case 'skipped':
+      return `not fetched (${known})${REASONS[known] === undefined ? '' : `: ${REASONS[known]}`}`
+    case 'pending':
+      return 'waiting to be fetched'
+    case 'leased':
+      return 'being fetched now, or by a worker that is gone'
+    case 'unknown':
+      return `unknown: ${reason === null ? 'no page of this crawl links to it' : known}`
+  }
+}

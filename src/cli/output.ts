@@ -1,0 +1,125 @@
+/** The only place that prints: results to stdout with back-pressure, everything else to stderr. */
+
+import type { CliHost, Terminal } from './host.ts'
+import { clean, cutMiddle, widthOf } from './text.ts'
+
+export interface OutputOptions {
+  readonly json: boolean
+  readonly quiet: boolean
+}
+
+export interface Output {
+  /** Results are wanted as JSON. */
+  readonly json: boolean
+  readonly quiet: boolean
+  /** stderr is a terminal that a line may be rewritten on. */
+  readonly live: boolean
+  /** One line (or several) of result. */
+  result(text: string): Promise<void>
+  /** One JSON document on one line. */
+  jsonLine(value: unknown): Promise<void>
+  /** Results as they are. Rejects when whoever read them is gone. */
+  write(chunk: Uint8Array | string): Promise<void>
+  /** Progress, hints and summaries for people; nothing when quiet. */
+  hint(text: string): void
+  /** What must be told, quiet or not. */
+  problem(text: string): void
+  /** A line of log as it is. */
+  log(line: string): void
+  /** Shows a line that the next one replaces. Only when live. */
+  status(line: string): void
+  /** Takes the live line away. */
+  clearStatus(): void
+  /** Whoever read stdout has gone: nothing more can be said there. */
+  isGone(): boolean
+  onGone(fn: () => void): void
+}
+
+const CLEAR_LINE = '\r\u001b[2K'
+
+/** Messages keep their own line ends; what came from elsewhere cannot steer the terminal. */
+const safeLines = (text: string): string => text.split('\n').map(clean).join('\n')
+
+/** Colour and rewriting only where someone looks at it and has not asked for plain text. */
+function isLive(terminal: Terminal, env: CliHost['env']): boolean {
+  const plain = (env['NO_COLOR'] ?? '') !== '' || (env['CI'] ?? '') !== '' || env['TERM'] === 'dumb'
+  return terminal.isTTY === true && !plain
+}
+
+export function createOutput(host: CliHost, { json, quiet }: OutputOptions): Output {
+  const results = createSink(host.stdout)
+  const live = !quiet && isLive(host.stderr, host.env)
+  let shown = false
+  const clearStatus = (): void => {
+    if (shown) host.stderr.write(CLEAR_LINE)
+    shown = false
+  }
+  const say = (text: string): void => {
+    clearStatus()
+    host.stderr.write(`${text}\n`)
+  }
+  // a terminal that has gone away must not end the crawl
+  host.stderr.on('error', () => undefined)
+  return {
+    json,
+    quiet,
+    live,
+    result: (text) => results.write(`${safeLines(text)}\n`),
+    jsonLine: (value) => results.write(`${JSON.stringify(value)}\n`),
+    write: results.write,
+    hint: (text) => {
+      if (!quiet) say(safeLines(text))
+    },
+    problem: (text) => {
+      say(safeLines(text))
+    },
+    log: say,
+    status: (line) => {
+      if (!live) return
+      host.stderr.write(CLEAR_LINE + cutMiddle(clean(line), widthOf(host.stderr) - 1))
+      shown = true
+    },
+    clearStatus,
+    isGone: results.isGone,
+    onGone: results.onGone,
+  }
+}
+
+interface Sink {
+  readonly write: (chunk: Uint8Array | string) => Promise<void>
+  readonly isGone: () => boolean
+  readonly onGone: (fn: () => void) => void
+}
+
+/** A stream with back-pressure; a reader that has gone (EPIPE) is a fact, not a fault. */
+function createSink(stream: Terminal): Sink {
+  let gone: Error | undefined
+  const listeners: (() => void)[] = []
+  const wakes = new Set<() => void>()
+  stream.on('error', (error: Error) => {
+    if (gone !== undefined) return
+    gone = error
+    for (const listener of listeners) listener()
+    for (const wake of wakes) wake()
+  })
+  const drained = (): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = (): void => {
+        wakes.delete(wake)
+        stream.off('drain', wake)
+        resolve()
+      }
+      wakes.add(wake)
+      stream.once('drain', wake)
+    })
+  return {
+    write: async (chunk) => {
+      if (gone === undefined && !stream.write(chunk)) await drained()
+      if (gone !== undefined) throw gone
+    },
+    isGone: () => gone !== undefined,
+    onGone: (fn) => {
+      listeners.push(fn)
+    },
+  }
+}

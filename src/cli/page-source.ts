@@ -1,0 +1,66 @@
+/** Bytes that a command is pointed at: a file, stdin as `-`, or a page of the web. */
+
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { configError, shown } from '../config/given.ts'
+import type { FetchedPage } from '../crawler/contract.ts'
+import { CrawlError } from '../core/errors.ts'
+import type { CommandContext } from './command.ts'
+import type { CliHost } from './host.ts'
+import { loadLibrary } from './library.ts'
+
+/** A local page or file is read whole: this is more than any page of the web is allowed. */
+const MAX_FILE_BYTES = 512 * 1024 * 1024
+
+/** Throws SEEDS_UNREADABLE when there is no such file. */
+export async function openFile(host: CliHost, name: string): Promise<AsyncIterable<Uint8Array>> {
+  if (name === '-') return host.stdin
+  const path = resolve(host.cwd, name)
+  try {
+    const found = await stat(path)
+    if (found.isDirectory()) throw new TypeError('expected a file, found a folder')
+    return createReadStream(path)
+  } catch (error) {
+    throw unreadable(name, error)
+  }
+}
+
+/** Throws SEEDS_UNREADABLE when there is no such file, or when it is too long. */
+export async function readFileBytes(host: CliHost, name: string): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const part of await openFile(host, name)) {
+      length += part.length
+      if (length > MAX_FILE_BYTES) throw new RangeError(`expected at most ${MAX_FILE_BYTES} bytes`)
+      parts.push(part)
+    }
+  } catch (error) {
+    throw unreadable(name, error)
+  }
+  return Buffer.concat(parts)
+}
+
+function unreadable(name: string, error: unknown): Error {
+  if (error instanceof CrawlError) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const known: Readonly<Record<string, string>> = {
+    ENOENT: 'there is no such file',
+    EACCES: 'it may not be read',
+    EISDIR: 'expected a file, found a folder',
+  }
+  const problem = known[code] ?? (error instanceof Error ? error.message : String(error))
+  return configError(`${shown(name)}: ${problem}`, error)
+}
+
+/** One request with the options of the command. Never rejects for what a server does. */
+export async function fetchPage({ options, host, output }: CommandContext, url: string): Promise<FetchedPage> {
+  const { openPageFetcher } = await loadLibrary()
+  const fetcher = await openPageFetcher({ ...options, env: host.env, onWarning: output.hint })
+  try {
+    return await fetcher.fetchOnce(url)
+  } finally {
+    await fetcher.close()
+  }
+}
