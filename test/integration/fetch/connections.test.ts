@@ -1,0 +1,90 @@
+import { afterEach, describe, expect, it } from 'vitest'
+
+import { closeAll, failureOf, open, response, text } from './kit.ts'
+import { startRawServer, type RawExchange } from './raw-server.ts'
+
+afterEach(closeAll)
+
+describe('connections', () => {
+  it('are used again', async () => {
+    await using server = await startRawServer(({ socket }) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+    })
+    const fetcher = open()
+    for (let at = 0; at < 20; at++) {
+      // oxlint-disable-next-line no-await-in-loop -- in turn is the point
+      response(await fetcher.fetch({ url: server.url, allowPrivate: true }))
+    }
+    expect([server.connections(), server.requests.length]).toEqual([1, 20])
+  })
+
+  it('are as many as there are requests at once', async () => {
+    const waiting: RawExchange[] = []
+    await using server = await startRawServer((exchange) => {
+      waiting.push(exchange)
+      if (waiting.length < 12) return
+      for (const { socket } of waiting) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+    })
+    const fetcher = open()
+    const all = Array.from({ length: 12 }, () => fetcher.fetch({ url: server.url, allowPrivate: true }))
+    for (const result of await Promise.all(all)) response(result)
+    expect(server.connections()).toBe(12)
+  })
+
+  it('that are lost between two requests cost nobody a try', async () => {
+    await using server = await startRawServer(({ socket, onConnection }) => {
+      if (onConnection === 0) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+      else socket.resetAndDestroy()
+    })
+    const fetcher = open()
+    for (let at = 0; at < 5; at++) {
+      // oxlint-disable-next-line no-await-in-loop -- in turn is the point
+      expect(text(await fetcher.fetch({ url: server.url, allowPrivate: true }))).toBe('ok')
+    }
+  })
+
+  it('lost unused under a POST are told to the caller and not repeated', async () => {
+    await using server = await startRawServer(({ socket, onConnection }) => {
+      if (onConnection === 0) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+      else socket.resetAndDestroy()
+    })
+    const fetcher = open()
+    response(await fetcher.fetch({ url: server.url, allowPrivate: true }))
+    const result = await fetcher.fetch({ url: server.url, allowPrivate: true, method: 'POST', body: 'x' })
+    expect(failureOf(result)).toMatchObject({ failure: 'reset', unsent: true })
+  })
+
+  it('of idle origins are bounded', async () => {
+    await using server = await startRawServer(({ socket }) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+    })
+    const fetcher = open({
+      maxIdleOrigins: 4,
+      connectTo: [`:::${server.port}`],
+      resolver: { resolve: async () => ['127.0.0.1'] },
+    })
+    for (let at = 0; at < 30; at++) {
+      // oxlint-disable-next-line no-await-in-loop -- in turn is the point
+      response(await fetcher.fetch({ url: `http://h${at}.test/`, allowPrivate: true }))
+    }
+    expect(fetcher.originCount()).toBe(4)
+    await expect.poll(() => server.open()).toBe(4)
+  })
+
+  it('are not left behind by a signal, which rejects with its reason', async () => {
+    await using server = await startRawServer(() => {})
+    const fetcher = open()
+    const stop = new AbortController()
+    const all = Array.from({ length: 20 }, () =>
+      fetcher.fetch({ url: server.url, allowPrivate: true, signal: stop.signal }),
+    )
+    await expect.poll(() => server.requests.length).toBe(20)
+    stop.abort(new Error('enough'))
+    for (const each of await Promise.allSettled(all)) {
+      expect(each).toMatchObject({ status: 'rejected', reason: { message: 'enough' } })
+    }
+    await expect.poll(() => server.open()).toBe(0)
+    expect(fetcher.originCount()).toBe(0)
+    await expect(fetcher.fetch({ url: server.url, allowPrivate: true, signal: stop.signal })).rejects.toThrow('enough')
+  })
+})
