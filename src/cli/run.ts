@@ -78,10 +78,9 @@ function checkPositionals(spec: CommandSpec, positionals: readonly string[], bat
   const problem = (text: string): Error =>
     new CrawlError('CONFIG_INVALID', { context: { problem: `${text}; see spoor ${spec.name} --help` } })
   const extra = positionals[batch ? 0 : max]
-  if (extra !== undefined)
-    throw problem(`spoor ${spec.name}: expected ${limitText(batch ? 0 : max, name)}, found also "${extra}"`)
+  if (extra !== undefined) throw problem(`expected ${limitText(batch ? 0 : max, name)}, found also "${extra}"`)
   const least = spec.usage.some((usage) => usage.startsWith('--batch')) && !batch ? 1 : min
-  if (positionals.length < least && !batch) throw problem(`spoor ${spec.name}: expected ${name}, found nothing`)
+  if (positionals.length < least && !batch) throw problem(`expected ${name}, found nothing`)
 }
 
 const limitText = (max: number, name: string): string => (max === 0 ? 'no argument' : `one ${name}`)

@@ -14,7 +14,8 @@ export function checkUrl(text: string): string {
   const found = urlOf(text)
   const scheme = found !== undefined && /^[a-z][a-z0-9+.-]*:(?!\d)/i.test(text)
   const guess = `https://${text.replace(/^\/+/, '')}`
-  const hint = !scheme && /^[^\s/]+[.:]/.test(text) && isHttpUrl(guess) ? `; did you mean ${guess}?` : ''
+  const bare = !scheme && !text.includes('://') && /^[^\s/]+[.:]/.test(text)
+  const hint = bare && isHttpUrl(guess) ? `; did you mean ${guess}?` : ''
   const what = scheme ? ` (this one is ${found.protocol})` : ''
   throw configError(`expected an http or https URL${what}, found ${shown(text)}${hint}`)
 }

@@ -42,6 +42,6 @@ export function parseGiven(row: OptionRow<unknown>, given: readonly Given[]): un
 
 function refuseWhatIsNotCarriedOut(row: OptionRow<unknown>, one: Given): void {
   if (row.onlyFor === undefined || row.onlyFor.includes(one.raw)) return
-  const only = row.onlyFor.length === 0 ? '' : ` other than ${row.onlyFor.join(', ')}`
-  throw configError(`${one.where}: this version does not carry out ${shown(one.raw)} or anything${only} for it yet`)
+  const only = row.onlyFor.length === 0 ? '' : ` (only ${row.onlyFor.join(', ')})`
+  throw configError(`${one.where}: ${shown(one.raw)} is not in this version yet${only}`)
 }

@@ -34,6 +34,7 @@ export type CommandName = (typeof COMMAND_NAMES)[number]
 export const OPTION_GROUPS = [
   'What to crawl',
   'Limits',
+  'Crawler traps',
   'Politeness',
   'Requests',
   'Cache',

@@ -6,10 +6,12 @@ import { LIMITS, POLITENESS, WHAT } from './table/crawl.ts'
 import { GENERAL, INPUT } from './table/general.ts'
 import { REQUESTS } from './table/requests.ts'
 import { RESULTS, STORE } from './table/results.ts'
+import { TRAPS } from './table/traps.ts'
 
 export const OPTIONS = {
   ...WHAT,
   ...LIMITS,
+  ...TRAPS,
   ...POLITENESS,
   ...REQUESTS,
   ...CACHE,

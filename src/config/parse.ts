@@ -18,8 +18,8 @@ export interface NameValue {
 export interface FieldSelector {
   readonly name: string
   readonly css: string
-  /** The attribute to take; the text of the element when there is none. */
-  readonly attribute?: string
+  /** The attribute to take; undefined is the text of the element. */
+  readonly attr: string | undefined
 }
 
 const DURATION_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -136,7 +136,7 @@ export function parseSelect(raw: string): Parsed<FieldSelector> {
   const match = /^(.*?)@([A-Za-z_][\w:.-]*)$/s.exec(rest)
   const css = (match?.[1] ?? rest).trim()
   if (name === '' || css === '') return wanted("a field such as 'price=.price' or 'image=img.main@src'")
-  return value({ name, css, ...(match?.[2] === undefined ? {} : { attribute: match[2] }) })
+  return value({ name, css, attr: match?.[2] })
 }
 
 const PORT = String.raw`\d{0,5}`

@@ -26,7 +26,7 @@ export async function runCrawl(context: CommandContext): Promise<ExitCode> {
   const named = seeds.length + options.seedFiles.length + options.sitemaps.length
   if (named === 0 && !existsSync(resolve(host.cwd, options.dir)))
     throw configError(
-      `spoor crawl: expected a URL, --seeds or --sitemap, or a crawl to go on with in ${options.dir}; found none of them`,
+      `expected a URL, --seeds or --sitemap, or a crawl to go on with in ${options.dir}; found none of them (see spoor crawl --help)`,
     )
   return crawlSeeds(context, seeds)
 }

@@ -11,8 +11,7 @@ import { plural } from '../text.ts'
 export async function runExport(context: CommandContext): Promise<ExitCode> {
   const { output, options, host } = context
   const file = options.output
-  if (file === undefined)
-    throw configError('spoor export: expected -o FILE (.jsonl, .csv, .sqlite, .parquet, or - for stdout)')
+  if (file === undefined) throw configError('expected -o FILE (.jsonl, .csv, .sqlite, .parquet, or - for stdout)')
   const toStdout = file === '-'
   if (toStdout && output.json) throw configError('-o -: stdout cannot carry both the items and the answer of --json')
   const count = await withReader(context, (reader) =>

@@ -127,29 +127,6 @@ export const LIMITS = {
     on: CRAWL,
     doc: 'A longer URL is skipped as url-too-long.',
   }),
-  traps: toggle({
-    flag: 'traps',
-    default: true,
-    group: 'Limits',
-    on: CRAWL,
-    doc: 'Do not look out for crawler traps (paths or queries that grow for ever, calendars, session ids).',
-  }),
-  trapPathBudget: count({
-    flag: 'trap-path-budget',
-    default: 1_000,
-    min: 1,
-    group: 'Limits',
-    on: CRAWL,
-    doc: 'Requests spent on one growing path before the rest is skipped as trap.',
-  }),
-  trapQueryBudget: count({
-    flag: 'trap-query-budget',
-    default: 3_000,
-    min: 1,
-    group: 'Limits',
-    on: CRAWL,
-    doc: 'Requests spent on one growing query before the rest is skipped as trap.',
-  }),
 } as const
 
 export const POLITENESS = {

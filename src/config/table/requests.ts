@@ -83,7 +83,8 @@ export const REQUESTS = {
   }),
   idleTimeoutMs: duration({
     flag: 'idle-timeout',
-    default: 15_000,
+    default: undefined,
+    defaultText: 'as long as --timeout',
     min: 1,
     max: 30 * DAY_MS,
     group: 'Requests',
