@@ -1,0 +1,7 @@
+/** Everything that an iterable gives. */
+
+export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const one of source) all.push(one)
+  return all
+}
