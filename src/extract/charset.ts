@@ -91,7 +91,7 @@ function decodeUtf8(bytes: Uint8Array): string {
 }
 
 function decoderFor(name: string): InstanceType<typeof WhatwgDecoder> {
-  // the replacement encoding reads every body as one U+FFFD: nothing of it is to be shown
+  // an encoding that browsers refuse to decode (`replacement`): its ASCII, and so its links, can still be read
   try {
     return new WhatwgDecoder(name)
   } catch {

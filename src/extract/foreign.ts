@@ -8,10 +8,12 @@ const BREAKOUTS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 /** Their end tags close an HTML element around the foreign one, and the foreign one with it. */
-const HTML_ENDS: ReadonlySet<string> = new Set([
-  ...BREAKOUTS,
-  ...'html section article aside nav header footer main figure form button label td th tr tbody thead tfoot'.split(' '),
-])
+const HTML_ENDS: ReadonlySet<string> = new Set(
+  [
+    ...BREAKOUTS,
+    ...'section article aside nav header footer main figure form button label td th tr tbody thead tfoot'.split(' '),
+  ].filter((name) => name !== 'body' && name !== 'head'),
+)
 /** Elements of SVG and MathML that hold HTML again. */
 const SVG_INTEGRATION: ReadonlySet<string> = new Set(['foreignobject', 'desc', 'title'])
 const MATH_INTEGRATION: ReadonlySet<string> = new Set(['mi', 'mo', 'mn', 'ms', 'mtext', 'annotation-xml'])

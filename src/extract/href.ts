@@ -30,14 +30,16 @@ export function trimHref(href: string): string {
 
 /** The link names a scheme that is not http or https: nothing a crawler follows. */
 export function hasOtherScheme(href: string): boolean {
+  const first = href.charCodeAt(0) | 0x20
+  if (!(first >= 0x61 && first <= 0x7a)) return false
   const scheme = /^[a-z][a-z0-9+.-]*(?=:)/i.exec(href)?.[0]
   return scheme !== undefined && !/^https?$/i.test(scheme)
 }
 
 /** Characters of a query that are escaped in URLs of http and https, besides controls and what is not ASCII. */
 const QUERY_ESCAPES = ' "#\'<>'
-/** In two-byte encodings the second byte can be an ASCII one: all of those that servers might take for syntax. */
-const SECOND_BYTE_ESCAPES = ' "#$&\'()*+,/:;<=>?@[\\]^`{|}'
+/** In two-byte encodings the second byte can be an ASCII one; of those, also what is escaped in paths. */
+const SECOND_BYTE_ESCAPES = ' "#\'<>?^`{}'
 
 /**
  * Percent-encodes what is not ASCII in the query of a link by the encoding of its page, as browsers do: a page in

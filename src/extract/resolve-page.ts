@@ -7,6 +7,8 @@ import { decodeAttribute, wordsOf } from './text.ts'
 
 const DEFAULT_MAX_URL_BYTES = 8192
 const MAX_TOO_LONG = 1000
+/** All URLs of a page together: 50,000 short links on a page with a long URL would be many times the page. */
+const MAX_URL_CHARS = 32 * 1024 * 1024
 const SHOWN_OF_TOO_LONG = 200
 
 /** `other`: another scheme, no link to follow. `invalid`: no URL. */
@@ -18,12 +20,19 @@ export function resolvePage(page: Page): PageScan {
   const resolve = createPageResolver(page, base)
   const links: PageLink[] = []
   const tooLong: string[] = []
+  let { droppedLinks } = page
   let invalidLinks = 0
+  let chars = 0
   for (const found of page.links) {
+    if (chars > MAX_URL_CHARS) {
+      droppedLinks++
+      continue
+    }
     const resolved = resolve(found.href)
     if (resolved === 'other') continue
     if (resolved !== 'invalid' && 'url' in resolved) {
       links.push(linkOf(found, resolved.url, page.options.withText === true))
+      chars += resolved.url.length
       continue
     }
     invalidLinks++
@@ -40,7 +49,7 @@ export function resolvePage(page: Page): PageScan {
     ...(refresh === undefined ? {} : { refresh }),
     invalidLinks,
     tooLong,
-    droppedLinks: page.droppedLinks,
+    droppedLinks,
   }
 }
 
@@ -76,6 +85,8 @@ function baseOf(page: Page): string {
   if (page.baseHref === undefined) return createUrlResolver(own)('') ?? own
   const charset = queryCharset(page.options.charset)
   const href = trimHref(decodeAttribute(page.baseHref))
+  // every link would become as long
+  if (href.length > (page.options.maxUrlBytes ?? DEFAULT_MAX_URL_BYTES)) return own
   return createUrlResolver(own)(charset === undefined ? href : encodeQuery(href, charset)) ?? own
 }
 
@@ -84,6 +95,9 @@ function withoutFragment(url: string): string {
   return hash < 0 ? url : url.slice(0, hash)
 }
 
+/** Nothing in it to decode, to trim or to encode: most links. */
+const PLAIN_HREF = /^[!-%'-~]*$/
+
 /** Resolves what is written in the page, each different text once. */
 function createPageResolver(page: Page, base: string): Resolve {
   const { options } = page
@@ -91,10 +105,11 @@ function createPageResolver(page: Page, base: string): Resolve {
   const charset = queryCharset(options.charset)
   const toUrl = (options.resolve ?? createUrlResolver)(base)
   const resolveNew = (raw: string): Resolved => {
-    const href = trimHref(decodeAttribute(raw))
+    const isPlain = PLAIN_HREF.test(raw)
+    const href = isPlain ? raw : trimHref(decodeAttribute(raw))
     if (hasOtherScheme(href)) return 'other'
     if (href.length > maxUrlBytes) return { tooLong: startOf(href) }
-    const url = toUrl(charset === undefined ? href : encodeQuery(href, charset))
+    const url = toUrl(isPlain || charset === undefined ? href : encodeQuery(href, charset))
     if (url === null) return 'invalid'
     return url.length > maxUrlBytes ? { tooLong: startOf(url) } : { url: withoutFragment(url) }
   }

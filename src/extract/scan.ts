@@ -38,30 +38,42 @@ export function scanPage(html: string, options: ScanOptions): PageScan {
 }
 
 function startTag(page: Page, name: string): void {
-  if (page.framesetOk && BODY_TAGS.has(name) && page.noscripts === 0 && page.inertTemplate === 0) {
-    page.framesetOk = false
-    updateModes(page)
-  }
+  if (page.framesetOk && BODY_TAGS.has(name)) forbidFrameset(page)
   if (page.openText !== undefined) watchTables(page, name, false)
   START.get(name)?.(page)
 }
 
+/** The page has begun to show something: its body is one. */
+function forbidFrameset(page: Page): void {
+  if (!page.framesetOk || page.noscripts > 0 || page.inertTemplate > 0) return
+  page.framesetOk = false
+  updateModes(page)
+}
+
 function endTag(page: Page, name: string): void {
   if (page.foreign.open.length > 0) {
-    // an end tag of the link around the drawing closes the drawing too
-    if (name === 'a' && page.openText?.foreign === false) page.foreign.open.length = 0
-    endForeign(page.foreign, name)
-    updateModes(page)
-    if (name === 'a') closeLinkText(page)
+    endForeignTag(page, name)
     return
   }
   if (page.openText !== undefined) watchTables(page, name, true)
-  if (name === 'a') closeLinkText(page)
+  if (name === 'br') forbidFrameset(page)
+  else if (name === 'a') closeLinkText(page)
   else if (name === 'noscript') page.noscripts = Math.max(0, page.noscripts - 1)
-  else if (name === 'template' && page.templates > 0) {
-    if (page.templates === page.inertTemplate) page.inertTemplate = 0
-    page.templates--
-  }
+  else if (name === 'template') endTemplate(page)
+}
+
+function endForeignTag(page: Page, name: string): void {
+  // an end tag of the link around a drawing closes the drawing too
+  if (name === 'a' && page.openText?.foreign === false) page.foreign.open.length = 0
+  endForeign(page.foreign, name)
+  updateModes(page)
+  if (name === 'a') closeLinkText(page)
+}
+
+function endTemplate(page: Page): void {
+  if (page.templates === 0) return
+  if (page.templates === page.inertTemplate) page.inertTemplate = 0
+  page.templates--
 }
 
 /** A link that was left open in a cell of a table ends with the cell. */

@@ -241,7 +241,8 @@ function noteAttribute(reader: TagReader, places: AttributePlaces): void {
 
 /** Only ASCII letters have another case here: the Kelvin sign is no k. */
 function asciiLower(name: string): string {
-  return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+  const lower = name.toLowerCase()
+  return lower === name || /^[\0-\x7f]*$/.test(name) ? lower : ''
 }
 
 /** What begins with `<` and is no tag: comment, declaration, bogus comment, or text. */
