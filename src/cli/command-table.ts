@@ -12,7 +12,7 @@ const CRAWLS: readonly CommandSpec[] = [
     details: [
       'Starts at the URLs, follows links, obeys robots.txt, and keeps everything in the data folder: what is known, what is done, what failed, and one item a page.',
       'The same command again goes on where it stopped, after Ctrl-C, a crash or a kill -9: no page is lost and none is fetched twice. A finished crawl does nothing; --fresh begins again.',
-      'An item is a line like {"url","finalUrl","status","depth","title","contentType","bytes","links","fetchedAt","fromCache","fields"}; -o writes them to a file while the crawl runs.',
+      'An item has the keys url, finalUrl, status, depth, title, contentType, bytes, links, fetchedAt, fromCache and, with --select, fields; -o writes them to a file while the crawl runs.',
       'The first Ctrl-C lets the requests in flight end; a second one stops at once. Both can be resumed.',
     ],
     examples: [

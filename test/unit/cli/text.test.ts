@@ -1,0 +1,246 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createOutput } from '../../../src/cli/output.ts'
+import { liveLine, plainLine } from '../../../src/cli/progress.ts'
+import { watchInterrupts } from '../../../src/cli/signals.ts'
+import { failureLine, summaryText } from '../../../src/cli/summary.ts'
+import { clean, columns, cutMiddle, plural, tally, wrap } from '../../../src/cli/text.ts'
+import { failureText } from '../../../src/cli/commands/failures.ts'
+import { statusText } from '../../../src/cli/commands/status.ts'
+import { whyText } from '../../../src/cli/commands/why.ts'
+import { defaultOptions } from '../../../src/config/options.ts'
+import type { CrawlStatus, CrawlSummary, ProgressSnapshot } from '../../../src/crawler/contract.ts'
+import { createFakeClock } from '../../../src/testing/fake-clock.ts'
+import { formatBytes, formatCount, formatDuration } from '../../../src/util/format.ts'
+import { collector, hostOf } from './run-command.ts'
+
+const progress: ProgressSnapshot = {
+  elapsedMs: 12_400,
+  pages: 1_312,
+  failed: 3,
+  skipped: 14,
+  pending: 20,
+  leased: 2,
+  bytes: 4_300_000,
+  hosts: 1,
+  inFlight: 2,
+  fromCache: 0,
+  lastUrl: 'http://a.test/\u001b[31mx',
+  errors: { 'http-4xx': 2, timeout: 1 },
+}
+
+const summary: CrawlSummary = {
+  task: 'default',
+  finishReason: 'finished',
+  pages: 1_312,
+  failed: 3,
+  skipped: { robots: 9, scope: 5 },
+  duplicates: 40,
+  bytes: 4_300_000,
+  seconds: 12.4,
+  fromCache: 0,
+}
+
+describe('text for people', () => {
+  test('control characters never reach the terminal', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        // oxlint-disable-next-line no-control-regex -- it looks for them
+        expect(clean(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
+      }),
+    )
+  })
+
+  test('what is too long is cut in the middle to the width', () => {
+    expect(cutMiddle('http://a.test/some/long/path', 12)).toBe('http:/…/path')
+    fc.assert(
+      fc.property(fc.string(), fc.integer({ min: 0, max: 40 }), (text, width) => {
+        expect(cutMiddle(text, width).length).toBeLessThanOrEqual(width)
+      }),
+    )
+  })
+
+  test('columns line up, and lines wrap', () => {
+    expect(
+      columns(
+        [
+          ['a', '1', 'x'],
+          ['bbb', '22', ''],
+        ],
+        new Set([1]),
+      ),
+    ).toEqual(['a     1  x', 'bbb  22'])
+    expect(wrap('one two three', 8)).toEqual(['one two', 'three'])
+    expect(wrap('', 8)).toEqual([])
+  })
+
+  test('numbers read well', () => {
+    expect([formatBytes(0), formatBytes(1_023), formatBytes(4_300_000), formatBytes(10 ** 15)]).toEqual([
+      '0 B',
+      '1.0 KB',
+      '4.1 MB',
+      '909 TB',
+    ])
+    expect([300, 12_400, 59_990, 125_000, 11_520_000, 187_200_000].map(formatDuration)).toEqual([
+      '0.3 s',
+      '12.4 s',
+      '1 min 0 s',
+      '2 min 5 s',
+      '3 h 12 min',
+      '2 d 4 h',
+    ])
+    expect(formatCount(1_234_567)).toBe('1,234,567')
+    expect([plural(1, 'page'), plural(2_000, 'page')]).toEqual(['1 page', '2,000 pages'])
+    expect(tally({ a: 1, b: 0, c: 5_000 })).toBe('5,000 c, 1 a')
+  })
+})
+
+describe('progress and summary', () => {
+  test('a plain line has the figures', () => {
+    expect(plainLine(progress)).toBe(
+      '12.4 s: 1,312 pages, 106/s, 4.1 MB, 20 waiting, 2 in flight, 14 skipped, 3 failed',
+    )
+    expect(liveLine(progress)).toContain('http://a.test/')
+  })
+
+  test('the summary says what happened and what to do next', () => {
+    const options = defaultOptions()
+    const text = summaryText({ summary, options, progress })
+    expect(text).toContain('Finished in 12.4 s.')
+    expect(text).toContain('9 robots, 5 scope')
+    expect(text).toContain('spoor export -o pages.jsonl')
+    expect(failureLine({ summary, options, progress })).toBe(
+      '3 pages failed: 2 http-4xx, 1 timeout; spoor failures says why, and with --retry queues them again',
+    )
+  })
+
+  test('its hints carry the folder and the task, quoted for a shell', () => {
+    const options = { ...defaultOptions(), dir: "it's here", task: 'b' }
+    const text = summaryText({ summary: { ...summary, finishReason: 'interrupted' }, options, progress })
+    expect(text).toContain(`spoor crawl --dir 'it'\\''s here' --task b`)
+  })
+
+  test('a limit and a finished crawl say so', () => {
+    const options = defaultOptions()
+    const limited = summaryText({
+      summary: { ...summary, finishReason: 'max-pages', resumed: true },
+      options,
+      progress,
+    })
+    expect(limited).toContain('Stopped at --max-pages after 12.4 s (it went on where it had stopped).')
+    const again = summaryText({ summary: { ...summary, alreadyFinished: true }, options, progress })
+    expect(again).toContain('finished already')
+    expect(again).toContain('--fresh')
+  })
+})
+
+describe('answers for people', () => {
+  const status: CrawlStatus = {
+    task: 'default',
+    pending: 0,
+    leased: 2,
+    done: 10,
+    failed: 1,
+    skipped: { scope: 3 },
+    hosts: 1,
+    workers: [{ owner: 'w', alive: false, leased: 2 }],
+    items: 10,
+    levels: [{ depth: 0, pending: 0, leased: 2, done: 10, failed: 1, skipped: 3 }],
+  }
+
+  test('status tells a crawl that stands still from one that runs', () => {
+    const at = { place: 'spoor-data', where: '' }
+    expect(statusText(status, at)).toContain('not finished')
+    expect(statusText(status, at)).toContain('by workers that are gone')
+    expect(statusText({ ...status, workers: [{ owner: 'w', alive: true, leased: 2 }] }, at)).toContain(': running')
+    expect(statusText({ ...status, leased: 0 }, at)).toContain(': finished')
+  })
+
+  test('a failure shows each attempt', () => {
+    const attempts = [{ at: '2026-01-01T00:00:00Z', error: 'timeout: nothing\u001b[0m came' }]
+    const text = failureText({ url: 'http://a.test/', reason: 'timeout', status: null, attempts })
+    expect(text).toBe('http://a.test/\n  timeout, 1 attempt\n    2026-01-01T00:00:00Z  timeout: nothing\\u001b[0m came')
+  })
+
+  test('why has a sentence for every state', () => {
+    const base = {
+      url: 'http://a.test/',
+      canonical: 'http://a.test/',
+      depth: 1,
+      parent: 'http://a.test/p',
+      attempts: [],
+    }
+    for (const state of ['pending', 'leased', 'done', 'failed', 'unknown'] as const)
+      expect(whyText({ ...base, state, reason: null })).toMatch(/\n {2}\w+/)
+    expect(whyText({ ...base, state: 'skipped', reason: 'robots' })).toContain('not fetched (robots): robots.txt')
+    expect(whyText({ ...base, state: 'skipped', reason: 'new-reason' })).toContain('not fetched (new-reason)')
+    expect(whyText({ ...base, state: 'skipped', reason: 'duplicate', aliasOf: 'http://b.test/' })).toContain(
+      'it stands for: http://b.test/',
+    )
+  })
+})
+
+const outputOn = (env: Record<string, string>, isTTY: boolean, quiet = false) => {
+  const { host } = hostOf([], { env })
+  const stderr = Object.assign(collector(), { isTTY, columns: 40 })
+  return { stderr, output: createOutput({ ...host, stderr }, { json: false, quiet }) }
+}
+
+describe('output', () => {
+  test('a live line is only for a terminal without NO_COLOR', () => {
+    expect(outputOn({}, true).output.live).toBe(true)
+    expect(outputOn({}, false).output.live).toBe(false)
+    expect(outputOn({ NO_COLOR: '1' }, true).output.live).toBe(false)
+    expect(outputOn({ TERM: 'dumb' }, true).output.live).toBe(false)
+    expect(outputOn({}, true, true).output.live).toBe(false)
+  })
+
+  test('a message takes the live line away first, and the line fits the terminal', () => {
+    const { output, stderr } = outputOn({}, true)
+    output.status('x'.repeat(500))
+    output.hint('hello')
+    const clear = '\r\u001b[2K'
+    expect(stderr.text()).toBe(`${clear}${cutMiddle('x'.repeat(500), 39)}${clear}hello\n`)
+  })
+
+  test('quiet keeps hints back, and tells problems', () => {
+    const { output, stderr } = outputOn({}, false, true)
+    output.hint('hint')
+    output.problem('problem')
+    expect(stderr.text()).toBe('problem\n')
+  })
+
+  test('a reader of stdout that has gone is noticed, told once, and nothing is thrown into the void', async () => {
+    const { host } = hostOf([])
+    const output = createOutput(host, { json: false, quiet: false })
+    let told = 0
+    output.onGone(() => {
+      told += 1
+    })
+    host.stdout.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+    await expect(output.result('x')).rejects.toThrow()
+    expect(output.isGone()).toBe(true)
+    expect(told).toBe(1)
+  })
+})
+
+test('an echo of the first signal is not a second one', async () => {
+  const clock = createFakeClock()
+  const { host, interrupt } = hostOf([])
+  const seen: string[] = []
+  const unwatch = watchInterrupts(
+    { ...host, clock },
+    { stop: () => seen.push('stop'), abort: () => seen.push('abort') },
+  )
+  interrupt()
+  await clock.advance(5)
+  interrupt()
+  expect(seen).toEqual(['stop'])
+  await clock.advance(1_000)
+  interrupt()
+  interrupt()
+  expect(seen).toEqual(['stop', 'abort'])
+  unwatch()
+  interrupt()
+  expect(seen).toHaveLength(2)
+})
