@@ -39,6 +39,10 @@ export interface FetchResponse {
   readonly truncated: boolean
   readonly timings: FetchTimings
   readonly remoteAddress?: string
+  /** The body is a kept one: nothing was asked, or a 304 confirmed it. */
+  readonly fromCache?: boolean
+  /** When a kept body was downloaded: milliseconds since the epoch. */
+  readonly fetchedAtMs?: number
 }
 
 export interface FetchTimings {
