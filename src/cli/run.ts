@@ -3,6 +3,7 @@
 import { nearestName } from '../config/nearest.ts'
 import { resolveOptions } from '../config/resolve.ts'
 import { CrawlError, isCrawlError } from '../core/errors.ts'
+import { packageVersion } from '../core/version.ts'
 import type { CommandSpec } from './command.ts'
 import { COMMANDS, LATER_COMMANDS } from './command-table.ts'
 import type { ExitCode } from './exit.ts'
@@ -10,7 +11,6 @@ import { EXIT, exitCodeOf, problemLine } from './exit.ts'
 import { commandHelp, mainHelp, shortHelp } from './help.ts'
 import type { CliHost } from './host.ts'
 import { createOutput } from './output.ts'
-import { versionOf } from './version.ts'
 
 const HELP_WORDS: ReadonlySet<string> = new Set(['help', '--help', '-h'])
 const VERSION_WORDS: ReadonlySet<string> = new Set(['version', '--version', '-V', '-v'])
@@ -19,8 +19,8 @@ export async function runCli(host: CliHost): Promise<ExitCode> {
   const output = createOutput(host, { json: false, quiet: false })
   try {
     const [word, ...rest] = host.argv
-    if (word === undefined) await output.result(shortHelp(versionOf()))
-    else if (VERSION_WORDS.has(word)) await output.result(versionOf())
+    if (word === undefined) await output.result(shortHelp(packageVersion()))
+    else if (VERSION_WORDS.has(word)) await output.result(packageVersion())
     else if (HELP_WORDS.has(word)) await output.result(helpFor(rest[0]))
     else return await runCommand(host, commandNamed(word), rest)
     return EXIT.done
@@ -53,7 +53,7 @@ async function runCommand(host: CliHost, spec: CommandSpec, argv: readonly strin
 }
 
 function helpFor(name: string | undefined): string {
-  return name === undefined ? mainHelp(versionOf()) : commandHelp(commandNamed(name))
+  return name === undefined ? mainHelp(packageVersion()) : commandHelp(commandNamed(name))
 }
 
 function commandNamed(name: string): CommandSpec {

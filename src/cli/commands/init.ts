@@ -3,17 +3,17 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { configError } from '../../config/given.ts'
+import { packageVersion } from '../../core/version.ts'
 import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
 import { starterFiles } from '../starter/files.ts'
 import { shellWord } from '../summary.ts'
-import { versionOf } from '../version.ts'
 
 export async function runInit({ host, output, positionals }: CommandContext): Promise<ExitCode> {
   const named = positionals[0] ?? '.'
   const dir = resolve(host.cwd, named)
-  const files = starterFiles({ name: packageName(basename(dir)), version: versionOf() })
+  const files = starterFiles({ name: packageName(basename(dir)), version: packageVersion() })
   try {
     await mkdir(dir, { recursive: true })
     for (const [name, text] of files)

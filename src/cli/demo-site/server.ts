@@ -21,7 +21,7 @@ export interface DemoSiteOptions {
 }
 
 const SLOW_MS = 1_500
-const ROBOTS = `# The demo site's rules
+const robotsOf = (origin: string): string => `# The demo site's rules
 User-agent: *
 Disallow: /private/
 Disallow: /account/
@@ -31,7 +31,7 @@ Allow: /account/help
 User-agent: greedybot
 Disallow: /
 
-Sitemap: /sitemap.xml
+Sitemap: ${origin}/sitemap.xml
 `
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>
@@ -121,7 +121,7 @@ function createSpecials(content: ReadonlyMap<string, string>, clock: Clock): Rea
       send(response, { status: 200, body: Buffer.from(content.get(path) ?? '') })
     }
   return new Map<string, Answer>([
-    ['/robots.txt', plain(ROBOTS, 'text/plain')],
+    ['/robots.txt', (request, response) => plain(robotsOf(originOf(request)), 'text/plain')(request, response)],
     ['/sitemap.xml', (request, response) => plain(sitemapOf(request, content), 'application/xml')(request, response)],
     ['/assets/site.css', plain('body{font:16px/1.5 Georgia,serif;max-width:44em;margin:auto}', 'text/css')],
     ['/old-shop', redirect(301, '/old-shop/')],
@@ -160,9 +160,11 @@ function createSpecials(content: ReadonlyMap<string, string>, clock: Clock): Rea
   ])
 }
 
+const originOf = (request: IncomingMessage): string => `http://${request.headers.host ?? '127.0.0.1'}`
+
 /** The chief pages, and one that nothing else links to. */
 function sitemapOf(request: IncomingMessage, content: ReadonlyMap<string, string>): string {
-  const origin = `http://${request.headers.host ?? '127.0.0.1'}`
+  const origin = originOf(request)
   const paths = [...content.keys()].filter((path) => !path.includes('?') && !path.startsWith('/private'))
   const urls = paths.map((path) => `<url><loc>${origin}${path}</loc><lastmod>2025-11-02</lastmod></url>`)
   return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls.join('\n')}\n</urlset>\n`

@@ -73,7 +73,7 @@ export const STORE = {
     placeholder: 'URL',
     default: undefined,
     defaultText: 'embedded, in --dir',
-    onlyFor: [],
+    onlyFor: ['memory:'],
     group: 'Where it is kept',
     on: STORED,
     doc: 'A shared store instead.',
