@@ -2,7 +2,7 @@
 
 import type { OptionRow } from '../config/option-row.ts'
 import { OPTION_GROUPS } from '../config/option-row.ts'
-import { envNameOf, flagOf, OPTION_ENTRIES } from '../config/options.ts'
+import { flagOf, OPTION_ENTRIES } from '../config/options.ts'
 import type { CommandName } from '../config/option-row.ts'
 import type { CommandSpec } from './command.ts'
 import { COMMANDS } from './command-table.ts'
@@ -95,14 +95,4 @@ function describe(row: OptionRow<unknown>): string {
     ...(row.defaultText === undefined ? [] : [`Default: ${row.defaultText}.`]),
   ]
   return [row.doc, ...notes].join(' ')
-}
-
-/** For documentation: flag, default, environment name, sentence. */
-export function optionTable(command: CommandName): readonly (readonly string[])[] {
-  return rowsOf(command).map((row) => [
-    `${flagOf(row)}${placeholderOf(row)}`,
-    row.defaultText ?? '',
-    envNameOf(row),
-    row.doc,
-  ])
 }

@@ -12,7 +12,10 @@ const host: CliHost = {
   argv: process.argv.slice(2),
   env: process.env,
   cwd: process.cwd(),
-  stdin: process.stdin,
+  // opened by the commands that read it only
+  get stdin() {
+    return process.stdin
+  },
   stdout: process.stdout,
   stderr: process.stderr,
   clock: systemClock,
