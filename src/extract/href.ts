@@ -4,11 +4,12 @@ import { normalizeEncoding } from '@exodus/bytes/encoding.js'
 import { percentEncodeAfterEncoding } from '@exodus/bytes/whatwg.js'
 import type { HrefResolver } from './contract.ts'
 
-/** Resolves with the platform's URL parser. Null for what is no http(s) URL. */
+/** Resolves with the platform's URL parser; without a usable base only absolute links. Null for what is no http(s) URL. */
 export function createUrlResolver(base: string): HrefResolver {
+  const root = URL.canParse(base) ? base : undefined
   return (href) => {
     try {
-      const url = new URL(href, base)
+      const url = new URL(href, root)
       if (url.protocol !== 'http:' && url.protocol !== 'https:') return null
       url.hash = ''
       return url.href

@@ -57,7 +57,7 @@ const NO_REL = { rel: '', nofollow: false }
 
 function linkOf(found: FoundLink, url: string, withText: boolean): PageLink {
   const { rel, nofollow } = found.rel === undefined ? NO_REL : relOf(found.rel)
-  if (withText) return { url, tag: found.tag, rel, nofollow, text: found.text }
+  if (withText) return { url, text: found.text, rel, nofollow, tag: found.tag }
   return { url, tag: found.tag, rel, nofollow }
 }
 
@@ -103,7 +103,7 @@ function createPageResolver(page: Page, base: string): Resolve {
   const { options } = page
   const maxUrlBytes = options.maxUrlBytes ?? DEFAULT_MAX_URL_BYTES
   const charset = queryCharset(options.charset)
-  const toUrl = (options.resolve ?? createUrlResolver)(base)
+  const toUrl = (URL.canParse(base) ? (options.resolve ?? createUrlResolver) : createUrlResolver)(base)
   const resolveNew = (raw: string): Resolved => {
     const isPlain = PLAIN_HREF.test(raw)
     const href = isPlain ? raw : trimHref(decodeAttribute(raw))
@@ -111,6 +111,8 @@ function createPageResolver(page: Page, base: string): Resolve {
     if (href.length > maxUrlBytes) return { tooLong: startOf(href) }
     const url = toUrl(isPlain || charset === undefined ? href : encodeQuery(href, charset))
     if (url === null) return 'invalid'
+    // relative, on a page of another scheme
+    if (!/^https?:/.test(url)) return 'other'
     return url.length > maxUrlBytes ? { tooLong: startOf(url) } : { url: withoutFragment(url) }
   }
   const known = new Map<string, Resolved>()

@@ -140,8 +140,8 @@ function startAnchor(page: Page): void {
   closeLinkText(page)
   if (isIgnored(page)) return
   const { reader } = page
-  const href =
-    rawAttribute(reader, 'href') ?? (isForeign(page.foreign) ? rawAttribute(reader, 'xlink:href') : undefined)
+  const isDrawn = page.foreign.open.at(-1) === 'svg'
+  const href = rawAttribute(reader, 'href') ?? (isDrawn ? rawAttribute(reader, 'xlink:href') : undefined)
   if (href === undefined) return
   const link = addLink(page, { tag: 'a', href, rel: rawAttribute(reader, 'rel') })
   const isEmpty = reader.selfClosing && (isForeign(page.foreign) || page.options.xml === true)
