@@ -5,6 +5,7 @@ import { CrawlError } from '../../core/errors.ts'
 import type { SkipReason } from '../../core/outcome.ts'
 import type { RequestState, StoredRequest } from '../../core/request.ts'
 import type { AttemptRecord, CounterName, LevelStats, TaskSettings } from '../../frontier/contract.ts'
+import { COUNTERS_AT_ZERO } from '../../frontier/counters.ts'
 import { comesBefore, placeOf } from '../../frontier/order.ts'
 import type { QueuePlace } from '../../frontier/order.ts'
 import { createBell } from '../../frontier/wait-for-work.ts'
@@ -124,7 +125,7 @@ export function createTask(settings: TaskSettings): Task {
     levels: new Map(),
     skipped: new Map(),
     counts: { pending: 0, leased: 0, done: 0, failed: 0, skipped: 0 },
-    counters: { bytes: 0, duplicates: 0, fromCache: 0, requests: 0, invalidUrls: 0 },
+    counters: { ...COUNTERS_AT_ZERO },
     items: [],
     lastSeq: 0,
     revision: 0,

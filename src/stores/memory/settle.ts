@@ -85,10 +85,10 @@ function redirect(model: Model, row: Row, to: RedirectTarget): void {
   putBack(model, row, 0)
 }
 
-/** A page that was crawled before gives up its older items for the new ones. */
+/** New items take the place of older ones: a page that is crawled again is in the list once. */
 function keepItems(row: Row, { items, outcome }: Settlement): void {
   const { task } = row
-  if (outcome.kind === 'done' && row.items.length > 0) {
+  if (row.items.length > 0 && (outcome.kind === 'done' || items.length > 0)) {
     const old = new Set(row.items)
     task.items = task.items.filter((item) => !old.has(item))
     task.revision++

@@ -1,0 +1,11 @@
+/** A task's counters before anything was counted. */
+
+import type { CounterName } from './contract.ts'
+
+export const COUNTERS_AT_ZERO: Readonly<Record<CounterName, number>> = {
+  bytes: 0,
+  duplicates: 0,
+  fromCache: 0,
+  requests: 0,
+  invalidUrls: 0,
+}

@@ -1,0 +1,300 @@
+/** Who comes next in the embedded store: leases given, renewed and taken back. */
+
+import { isFinished, leaseBudget } from '../../frontier/budget.ts'
+import type { Lease, LeaseOptions } from '../../frontier/contract.ts'
+import { placeOf, turnOf } from '../../frontier/order.ts'
+import type { Outlook } from '../../frontier/wait-for-work.ts'
+import type { HostSignal } from '../../politeness/contract.ts'
+import { isHostDown, mayStart, reserve, settleHost } from '../../politeness/host-state.ts'
+import { continueLowering } from './add.ts'
+import { enqueue, hopOf, ownQueue, requestOf } from './rows.ts'
+import type { Row } from './rows.ts'
+import { count, flushQueues, queueById, setHost, taskOf, touchQueue } from './session.ts'
+import type { Queue, Session } from './session.ts'
+
+type Scope = Pick<LeaseOptions, 'tasks' | 'pageLimit'>
+
+/** How many expired leases, or retries that are due, one call deals with. */
+const MAX_RETURNS = 1000
+
+export function leaseNext(session: Session, options: LeaseOptions): readonly Lease[] {
+  const nowMs = session.storeClock.nowMs()
+  continueLowering(session)
+  takeBackExpired(session, nowMs)
+  placeDue(session, nowMs)
+  flushQueues(session)
+  return giveLeases(session, planLeases(session, options, nowMs), { leaseMs: options.leaseMs, nowMs })
+}
+
+interface Plan {
+  readonly queue: Queue
+  /** One for each request of this queue, in the order in which places were reserved. */
+  readonly turns: { readonly turn: number; readonly hostDown: boolean }[]
+}
+
+/** In rounds, one request a host, so that a host with many places does not take them all. Reserves as it goes. */
+function planLeases(session: Session, options: LeaseOptions, nowMs: number): readonly Plan[] {
+  const budgets = new Map(
+    options.tasks.map((name) => {
+      const task = taskOf(session, name)
+      return [task, leaseBudget(task.counts, options.pageLimit)]
+    }),
+  )
+  const plans = new Map<Queue, Plan>()
+  let turn = 0
+  let round = startable(session, options, nowMs)
+  while (round.length > 0 && turn < options.max) {
+    const next: Queue[] = []
+    for (const queue of round) {
+      const { host, limits, task } = queue
+      const plan = plans.get(queue) ?? { queue, turns: [] }
+      const budget = budgets.get(task) ?? 0
+      if (turn >= options.max || budget <= 0 || plan.turns.length >= queue.ready) continue
+      if (!mayStart(host.state, limits, nowMs)) continue
+      plan.turns.push({ turn: turn++, hostDown: isHostDown(host.state, nowMs) })
+      plans.set(queue, plan)
+      setHost(session, host, reserve(host.state, limits, nowMs))
+      budgets.set(task, budget - 1)
+      next.push(queue)
+    }
+    round = next
+  }
+  return [...plans.values()]
+}
+
+/** The host whose turn came first comes first. */
+function startable(session: Session, { tasks, max, pageLimit }: LeaseOptions, nowMs: number): Queue[] {
+  const queues: Queue[] = []
+  for (const name of tasks) {
+    const task = taskOf(session, name)
+    if (leaseBudget(task.counts, pageLimit) === 0) continue
+    const rows = session.sql.all<{ id: number }>(
+      'SELECT id FROM queues WHERE task_id = ? AND due_ms <= ? ORDER BY due_ms, id LIMIT ?',
+      task.id,
+      nowMs,
+      Math.min(max, 1000) + 64,
+    )
+    for (const { id } of rows) {
+      const queue = queueById(session, id)
+      if (queue === undefined) continue
+      // What was due and cannot start after all gets its due time reckoned anew.
+      if (mayStart(queue.host.state, queue.limits, nowMs)) queues.push(queue)
+      else touchQueue(session, queue)
+    }
+  }
+  return queues.toSorted((a, b) => turnOf(a.host.state, nowMs) - turnOf(b.host.state, nowMs) || a.id - b.id)
+}
+
+type LeasedRow = [
+  id: number,
+  fp: string,
+  depth: number,
+  priority: number,
+  url: string,
+  attempt: number,
+  extra: string | null,
+  hop: string | null,
+  queueId: number,
+]
+
+function giveLeases(
+  session: Session,
+  plans: readonly Plan[],
+  { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
+): readonly Lease[] {
+  if (plans.length === 0) return []
+  const token = ++session.lastToken
+  const expiresAtMs = nowMs + leaseMs
+  const leases: { readonly turn: number; readonly lease: Lease }[] = []
+  for (const { queue, turns } of plans) {
+    const rows = takeHead(session, queue, { n: turns.length, token, nowMs, expiresAtMs })
+    for (const [index, row] of rows.entries()) {
+      const { turn = 0, hostDown = false } = turns[index] ?? {}
+      leases.push({ turn, lease: leaseOf(session, row, { queue, token, nowMs, expiresAtMs, hostDown }) })
+    }
+  }
+  session.nextExpiryMs = Math.min(session.nextExpiryMs, expiresAtMs)
+  return leases.toSorted((a, b) => a.turn - b.turn).map(({ lease }) => lease)
+}
+
+/** Moves the first n requests of a queue into `leases`; three statements, whatever n is. */
+function takeHead(
+  session: Session,
+  queue: Queue,
+  lease: { readonly n: number; readonly token: number; readonly nowMs: number; readonly expiresAtMs: number },
+): readonly LeasedRow[] {
+  const { sql } = session
+  const { n, token, nowMs, expiresAtMs } = lease
+  // One JSON text is read in a third of the time that rows take through the driver.
+  const found = sql.one<{ rows: string }>(
+    `SELECT json_group_array(json_array(id, fp, depth, priority, url, attempt, extra, hop, queue_id)) AS rows FROM (
+       SELECT r.id, r.fp, r.depth, r.priority, r.url, r.attempt, r.extra, r.hop, r.queue_id
+       FROM ready q CROSS JOIN requests r ON r.id = q.id
+       WHERE q.queue_id = ? ORDER BY q.urgency, q.level, q.id LIMIT ?)`,
+    queue.id,
+    n,
+  )
+  const rows = JSON.parse(found?.rows ?? '[]') as LeasedRow[]
+  sql.run(
+    `INSERT INTO leases SELECT id, ?, ?, queue_id, ?, ? FROM ready
+     WHERE queue_id = ? ORDER BY urgency, level, id LIMIT ?`,
+    session.ownerId,
+    token,
+    nowMs,
+    expiresAtMs,
+    queue.id,
+    n,
+  )
+  const [id = 0, , depth = 0, priority = 0] = rows.at(-1) ?? []
+  const last = placeOf({ id, depth, priority }, queue.task.settings.order)
+  sql.run(
+    'DELETE FROM ready WHERE queue_id = ? AND (urgency, level, id) <= (?, ?, ?)',
+    queue.id,
+    0 - last.priority,
+    last.level,
+    last.id,
+  )
+  if (rows.length < n) throw new Error(`Queue ${queue.id} counts ${queue.ready} requests, found ${rows.length}`)
+  queue.ready -= n
+  touchQueue(session, queue)
+  return rows
+}
+
+function leaseOf(
+  session: Session,
+  [id, fp, depth, priority, url, attempt, extra, hopJson, queueId]: LeasedRow,
+  held: {
+    readonly queue: Queue
+    readonly token: number
+    readonly nowMs: number
+    readonly expiresAtMs: number
+    readonly hostDown: boolean
+  },
+): Lease {
+  const { queue, token, nowMs, expiresAtMs, hostDown } = held
+  const hop = hopOf({ hop: hopJson })
+  count(session, queue.task, { state: 'pending', depth, by: -1 })
+  count(session, queue.task, { state: 'leased', depth, by: 1 })
+  const own = hop === undefined ? queue : ownQueue(session, { queue_id: queueId })
+  return {
+    id: String(id),
+    request: requestOf({ url, fp, depth, priority, extra }, own),
+    url: hop?.url ?? url,
+    hostKey: queue.host.key,
+    hops: hop?.hops ?? [],
+    attempt: attempt + 1,
+    token: `${session.ownerName}.${token}`,
+    leasedAtMs: nowMs,
+    expiresAtMs,
+    hostDown,
+  }
+}
+
+/** The number inside a token of this session; undefined when another session gave it. */
+export function tokenNumber(session: Session, token: string): number | undefined {
+  const dot = token.lastIndexOf('.')
+  return token.slice(0, dot) === session.ownerName ? Number(token.slice(dot + 1)) : undefined
+}
+
+export function renewLeases(session: Session, leases: readonly Lease[], leaseMs: number): boolean[] {
+  const expiresAtMs = session.storeClock.nowMs() + leaseMs
+  return leases.map((lease) => {
+    const token = tokenNumber(session, lease.token)
+    if (token === undefined) return false
+    const renewed = session.sql.run(
+      'UPDATE leases SET expires_at = ? WHERE id = ? AND owner_id = ? AND token = ?',
+      expiresAtMs,
+      Number(lease.id),
+      session.ownerId,
+      token,
+    )
+    // A shorter lease than before must be seen to expire, too.
+    session.nextExpiryMs = Math.min(session.nextExpiryMs, expiresAtMs)
+    return renewed === 1
+  })
+}
+
+export interface LeaseRow {
+  readonly id: number
+  readonly queue_id: number
+  readonly leased_at: number
+}
+
+function takeBackExpired(session: Session, nowMs: number): void {
+  if (nowMs < session.nextExpiryMs) return
+  const { sql } = session
+  const expired = sql.all<LeaseRow>(
+    'SELECT id, queue_id, leased_at FROM leases WHERE expires_at <= ? LIMIT ?',
+    nowMs,
+    MAX_RETURNS,
+  )
+  for (const lease of expired) takeBack(session, lease, { charged: true })
+  session.nextExpiryMs = sql.one<{ at: number | null }>('SELECT min(expires_at) AS at FROM leases')?.at ?? Infinity
+}
+
+/** Nobody knows whether it was sent: the place is free again, the host's next time stays. */
+export function takeBack(session: Session, lease: LeaseRow, { charged }: { readonly charged: boolean }): void {
+  const { sql } = session
+  sql.run('DELETE FROM leases WHERE id = ?', lease.id)
+  const queue = queueById(session, lease.queue_id)
+  if (queue === undefined) return
+  freePlace(session, queue, { signal: { kind: 'troubled' }, leasedAtMs: lease.leased_at })
+  const row = sql.one<Pick<Row, 'id' | 'depth' | 'priority'>>(
+    'UPDATE requests SET attempt = attempt + ? WHERE id = ? RETURNING id, depth, priority',
+    charged ? 1 : 0,
+    lease.id,
+  )
+  if (row === undefined) return
+  count(session, queue.task, { state: 'leased', depth: row.depth, by: -1 })
+  count(session, queue.task, { state: 'pending', depth: row.depth, by: 1 })
+  enqueue(session, queue, row)
+}
+
+export function freePlace(
+  session: Session,
+  { host, limits }: Queue,
+  { signal, leasedAtMs }: { readonly signal: HostSignal; readonly leasedAtMs: number },
+): void {
+  const { random } = session
+  setHost(
+    session,
+    host,
+    settleHost(host.state, signal, { leasedAtMs, nowMs: session.storeClock.nowMs(), limits, random }),
+  )
+}
+
+function placeDue(session: Session, nowMs: number): void {
+  const { sql } = session
+  const due = sql.all<Pick<Row, 'id' | 'depth' | 'priority' | 'queue_id'>>(
+    `SELECT r.id, r.depth, r.priority, ifnull(r.hop_queue, r.queue_id) AS queue_id
+     FROM delayed d CROSS JOIN requests r ON r.id = d.id WHERE d.retry_at <= ? ORDER BY d.retry_at LIMIT ?`,
+    nowMs,
+    MAX_RETURNS,
+  )
+  for (const row of due) {
+    sql.run('DELETE FROM delayed WHERE id = ?', row.id)
+    const queue = queueById(session, row.queue_id)
+    if (queue !== undefined) enqueue(session, queue, row)
+  }
+}
+
+/** What `waitForWork` waits for: that a call of `lease` would change something, or that there is nothing left. */
+export function look(session: Session, { tasks: names, pageLimit }: Scope): Outlook {
+  const { sql } = session
+  const nowMs = session.storeClock.nowMs()
+  const tasks = names.map((name) => taskOf(session, name))
+  const left = sql.one('SELECT 1 FROM lowering LIMIT 1') !== undefined
+  if (!left && tasks.every((task) => isFinished(task.counts, pageLimit))) return { kind: 'finished' }
+  const instants = [
+    sql.one<{ at: number | null }>('SELECT min(retry_at) AS at FROM delayed')?.at,
+    sql.one<{ at: number | null }>('SELECT min(expires_at) AS at FROM leases')?.at,
+  ]
+  for (const task of tasks) {
+    if (leaseBudget(task.counts, pageLimit) === 0) continue
+    const due = sql.one<{ at: number | null }>('SELECT min(due_ms) AS at FROM queues WHERE task_id = ?', task.id)
+    instants.push(due?.at)
+  }
+  const next = instants.reduce<number>((least, at) => Math.min(least, at ?? Infinity), Infinity)
+  if (left || next <= nowMs) return { kind: 'ready' }
+  return next === Infinity ? { kind: 'wait' } : { kind: 'wait', inMs: next - nowMs }
+}
