@@ -1,12 +1,6 @@
 /** Guesses the encoding of a page that names none and is not UTF-8, and says nothing rather than nonsense. */
 
-import { createRequire } from 'node:module'
-import type { DetectionResult } from 'jschardet'
-
-type DetectAll = (bytes: Uint8Array, options: { readonly minimumThreshold: number }) => readonly DetectionResult[]
-
-// its models take 20 ms and memory to load: only when a page needs them, which is seldom
-const requireHere = createRequire(import.meta.url)
+import { detectAll } from 'jschardet'
 
 /** Names of the detector → encodings of the web. What is not here no page is written in. */
 const WEB_NAMES: ReadonlyMap<string, string> = new Map([
@@ -85,7 +79,6 @@ interface Guess {
 }
 
 function guessOf(sample: Uint8Array): readonly Guess[] {
-  const { detectAll } = requireHere('jschardet') as { readonly detectAll: DetectAll }
   return detectAll(sample, { minimumThreshold: 0 }).flatMap(({ encoding, confidence }) => {
     const name = WEB_NAMES.get(encoding?.toLowerCase() ?? '')
     return name === undefined ? [] : [{ name, confidence }]

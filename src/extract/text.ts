@@ -1,6 +1,6 @@
 /** From pieces of a page to text: character references decoded, white space folded. */
 
-import { decodeHTML, decodeHTMLAttribute } from 'entities/decode'
+import { decodeHTML, decodeHTMLAttribute } from 'entities'
 
 /** By the rules for attributes, where `&copy=` stays as it is. */
 export function decodeAttribute(raw: string): string {
