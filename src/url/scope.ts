@@ -119,10 +119,10 @@ function holdsFolder(folders: ReadonlySet<string>, folder: string): boolean {
   if (folders.size === 1) {
     for (const only of folders) return folder.startsWith(only)
   }
-  for (let end = folder.length; end > 0; end = folder.lastIndexOf('/', end - 2) + 1) {
+  for (let end = folder.length; end > 1; end = folder.lastIndexOf('/', end - 2) + 1) {
     if (folders.has(folder.slice(0, end))) return true
   }
-  return false
+  return folders.has('/')
 }
 
 /** The path up to and with its last slash. */

@@ -6,6 +6,8 @@ export interface WeightedLru<V> {
   /** A value heavier than the whole map is not kept. */
   set(key: string, value: V, weight: number): void
   delete(key: string): void
+  /** Longest unused first. */
+  entries(): Iterable<readonly [key: string, value: V]>
 }
 
 export function createWeightedLru<V>(maxWeight: number): WeightedLru<V> {
@@ -42,5 +44,8 @@ export function createWeightedLru<V>(maxWeight: number): WeightedLru<V> {
       }
     },
     delete: remove,
+    *entries() {
+      for (const [key, { value }] of entries) yield [key, value] as const
+    },
   }
 }
