@@ -20,6 +20,8 @@ export interface CookieJars {
   versionFor(session: string, url: string): string
   /** Reads what the store has of a session; newer cookies in memory stay. Without a store: nothing. */
   load(session: string): Promise<void>
+  /** Is there anything for `save` to write? */
+  hasChanges(): boolean
   /** Writes the hosts that changed since the last time, in one step. Without a store: nothing. */
   save(): Promise<void>
   /** All cookies of a session in the cookies.txt format of curl and wget. */
@@ -87,6 +89,10 @@ export function createCookieJars(options: CookieJarsOptions): CookieJars {
     },
     load: async (name) => {
       if (state !== undefined) await loadSession(sessionOf(name), { name, state, now: now() })
+    },
+    hasChanges: () => {
+      for (const { dirty } of sessions.values()) if (dirty.size > 0) return true
+      return false
     },
     save: async () => {
       const entries: Record<string, string | undefined> = {}

@@ -1,0 +1,117 @@
+/** The only place that wires adapters: opens the store, the fetcher and what stands around them. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ResolvedOptions } from '../config/options.ts'
+import type { Clock } from '../core/clock.ts'
+import { systemClock } from '../core/clock.ts'
+import { CrawlError } from '../core/errors.ts'
+import { userAgentOf } from '../core/version.ts'
+import type { Fetcher } from '../fetch/contract.ts'
+import { type CookieJars, createCookieJars } from '../fetch/cookies.ts'
+import { openHttpFetcher } from '../fetch/http/fetcher.ts'
+import { withCookies } from '../fetch/with-cookies.ts'
+import type { WriteOutput } from '../items/byte-sink.ts'
+import type { OpenSqliteDatabase } from '../items/sqlite.ts'
+import type { RobotsSource } from '../robots/contract.ts'
+import { createRobotsSource } from '../robots/service.ts'
+import type { Store } from '../stores/contract.ts'
+import { openMemoryStore } from '../stores/memory/store.ts'
+import { loadDriver } from '../stores/sqlite/driver.ts'
+import { openSqliteStore } from '../stores/sqlite/store.ts'
+import type { Random } from '../util/random.ts'
+import { systemRandom } from '../util/random.ts'
+import type { StoreLocation } from './contract.ts'
+
+/** What only a caller can give. */
+export interface PartsExtras {
+  readonly clock: Clock
+  readonly random: Random
+  /** Proxy variables are read from it. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly writeOutput?: WriteOutput
+  /** What `-` among the seed files reads. */
+  readonly stdin?: AsyncIterable<Uint8Array>
+}
+
+export interface Parts extends AsyncDisposable {
+  readonly store: Store
+  readonly fetcher: Fetcher
+  readonly robots: RobotsSource
+  readonly cookies: CookieJars
+  close(): Promise<void>
+}
+
+/** Opened in this order, closed in the reverse one. Rejects with STORE_… and CONFIG_INVALID. */
+export async function openParts(options: ResolvedOptions, extras: PartsExtras): Promise<Parts> {
+  const store = await openStore(options, extras)
+  const cookies = createCookieJars({ clock: extras.clock, state: store.state })
+  const http = openFetcher(options, extras)
+  const fetcher = withCookies(http, options.keepCookies ? cookies : { ...cookies, receive: () => undefined })
+  const robots = createRobotsSource({
+    fetcher,
+    state: store.state,
+    clock: extras.clock,
+    random: extras.random,
+    agent: options.robotsAgent,
+    session: options.task,
+    allowPrivate: options.allowPrivate,
+  })
+  const close = async (): Promise<void> => {
+    await fetcher.close()
+    await store.close()
+  }
+  return {
+    store,
+    fetcher,
+    robots,
+    cookies,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+export function openFetcher(options: ResolvedOptions, extras: Pick<PartsExtras, 'clock' | 'env'>): Fetcher {
+  return openHttpFetcher({
+    userAgent: options.userAgent ?? userAgentOf(),
+    connectTo: options.connectTo,
+    timeoutMs: options.timeoutMs,
+    connectTimeoutMs: options.connectTimeoutMs,
+    ...(options.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: options.idleTimeoutMs }),
+    maxBodyBytes: options.maxBodyBytes,
+    insecure: options.insecure,
+    http2: options.http2,
+    proxies: options.proxies,
+    ...(extras.env === undefined ? {} : { env: extras.env }),
+    clock: extras.clock,
+  })
+}
+
+/** Databases that are exports of items. */
+export const openItemDatabase: OpenSqliteDatabase = (file) => {
+  const { DatabaseSync } = loadDriver()
+  return new DatabaseSync(file)
+}
+
+/** Is there anything to go on with? Opens nothing. */
+export function storeExists(options: Pick<ResolvedOptions, 'dir' | 'store'>): boolean {
+  return options.store === undefined ? existsSync(join(options.dir, 'spoor.db')) : options.store !== 'memory:'
+}
+
+export async function openStoreForReading(location: StoreLocation): Promise<Store> {
+  return openStore(location, { clock: systemClock, random: systemRandom, readOnly: true })
+}
+
+export async function openStoreForWriting(location: StoreLocation): Promise<Store> {
+  return openStore(location, { clock: systemClock, random: systemRandom })
+}
+
+async function openStore(
+  { dir, store }: Pick<ResolvedOptions, 'dir' | 'store'>,
+  { clock, random, readOnly = false }: Pick<PartsExtras, 'clock' | 'random'> & { readonly readOnly?: boolean },
+): Promise<Store> {
+  if (store === undefined) return openSqliteStore({ dir, clock, random, readOnly })
+  if (store === 'memory:') return openMemoryStore({ clock, random })
+  const problem = `--store: expected memory: (other stores come with a later version), found ${JSON.stringify(store)}`
+  throw new CrawlError('CONFIG_INVALID', { context: { problem } })
+}

@@ -1,0 +1,139 @@
+/** The library's front: a crawl as an object, with the names that people know. */
+
+import { EventEmitter } from 'node:events'
+import { defaultOptions, OPTIONS, type ResolvedOptions } from '../config/options.ts'
+import { nearestName } from '../config/nearest.ts'
+import { systemClock } from '../core/clock.ts'
+import { CrawlError } from '../core/errors.ts'
+import { type Logger, silentLogger } from '../core/logger.ts'
+import type { EngineEvent, FailedContext, RequestDraft, RequestHandler } from '../engine/contract.ts'
+import type { Seeds } from '../engine/feed.ts'
+import { systemRandom } from '../util/random.ts'
+import type { CrawlRun, CrawlSummary, ProgressSnapshot } from './contract.ts'
+import { launch } from './launch.ts'
+
+/** Every option of the command by its name in the configuration file, and these. */
+export interface CrawlerOptions extends Partial<ResolvedOptions> {
+  /** Called for each page. Without it every link is followed and the page's record is the item. */
+  readonly requestHandler?: RequestHandler
+  /** Called once for a request that has failed for good. */
+  readonly failedRequestHandler?: (context: FailedContext) => unknown
+  /** Requests in flight in this process. Default 32. */
+  readonly maxConcurrency?: number
+  /** Further tries after the first. Default 2. */
+  readonly maxRequestRetries?: number
+  /** End well after so many pages, counted over all runs of the crawl. Default none. */
+  readonly maxRequestsPerCrawl?: number
+  /** Deepest level that is fetched; seeds are 0. Default none. */
+  readonly maxCrawlDepth?: number
+  /** A handler that takes longer fails its page. Default 60,000. */
+  readonly requestHandlerTimeoutMs?: number
+  /** Default: nothing is logged. */
+  readonly log?: Logger
+}
+
+/** What `on` can listen to. */
+export type CrawlerEvents = {
+  [E in EngineEvent as E['type']]: [event: E]
+} & { warning: [message: string] }
+
+const ALIASES = {
+  maxConcurrency: 'concurrency',
+  maxRequestRetries: 'retries',
+  maxRequestsPerCrawl: 'maxPages',
+  maxCrawlDepth: 'maxDepth',
+} as const
+const OWN = ['requestHandler', 'failedRequestHandler', 'requestHandlerTimeoutMs', 'log'] as const
+const DEFAULT_HANDLER_TIMEOUT_MS = 60_000
+
+/**
+ * A crawl of one data folder. `run` starts it, or goes on with what the folder holds; what was done before is not done
+ * again. Throws CONFIG_INVALID for an option that there is not.
+ */
+export class Crawler {
+  readonly #options: CrawlerOptions
+  readonly #resolved: ResolvedOptions
+  readonly #events = new EventEmitter()
+  #run: CrawlRun | undefined
+
+  constructor(options: CrawlerOptions = {}) {
+    this.#options = options
+    this.#resolved = resolve(options)
+  }
+
+  /** Listens; answers a function that ends it. A listener that throws ends the crawl with its error. */
+  on<E extends keyof CrawlerEvents>(event: E, listener: (...args: CrawlerEvents[E]) => void): () => void {
+    const plain = listener as (...args: unknown[]) => void
+    this.#events.on(event, plain)
+    return () => {
+      this.#events.off(event, plain)
+    }
+  }
+
+  /** Resolves when nothing is left to do, a limit is reached, or `stop` was called. Rejects with a CrawlError. */
+  async run(seeds: string | RequestDraft | Seeds = []): Promise<CrawlSummary> {
+    if (this.#run !== undefined) {
+      throw new CrawlError('CONFIG_INVALID', { context: { problem: 'run() was called while the crawler is running' } })
+    }
+    const { requestHandler, failedRequestHandler, requestHandlerTimeoutMs, log } = this.#options
+    this.#run = launch({
+      options: this.#resolved,
+      seeds: asSeeds(seeds),
+      handler: requestHandler === undefined ? { kind: 'page-record' } : { kind: 'user', handle: requestHandler },
+      ...(failedRequestHandler === undefined ? {} : { onFailed: failedRequestHandler }),
+      handlerTimeoutMs: requestHandlerTimeoutMs ?? DEFAULT_HANDLER_TIMEOUT_MS,
+      clock: systemClock,
+      random: systemRandom,
+      log: log ?? silentLogger,
+      onWarning: (message) => this.#events.emit('warning', message),
+      onEvent: (event) => this.#events.emit(event.type, event),
+    })
+    try {
+      return await this.#run.done
+    } finally {
+      this.#run = undefined
+    }
+  }
+
+  /** Takes nothing new, lets what is in flight end; `run` then resolves with `interrupted`. */
+  stop(): void {
+    this.#run?.stop()
+  }
+
+  /** Ends at once; what was in flight is given back and fetched again by the next run. */
+  abort(): void {
+    this.#run?.abort()
+  }
+
+  progress(): ProgressSnapshot | undefined {
+    return this.#run?.progress()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const run = this.#run
+    if (run === undefined) return
+    run.abort()
+    await run.done.catch(() => undefined)
+  }
+}
+
+function asSeeds(seeds: string | RequestDraft | Seeds): Seeds {
+  return typeof seeds === 'string' || 'url' in seeds ? [seeds] : seeds
+}
+
+function resolve(options: CrawlerOptions): ResolvedOptions {
+  const resolved: Record<string, unknown> = { ...defaultOptions() }
+  for (const [key, value] of Object.entries(options)) {
+    if (value === undefined || (OWN as readonly string[]).includes(key)) continue
+    const name = key in ALIASES ? ALIASES[key as keyof typeof ALIASES] : key
+    if (!(name in OPTIONS)) throw unknownOption(key)
+    resolved[name] = value
+  }
+  return resolved as unknown as ResolvedOptions
+}
+
+function unknownOption(key: string): CrawlError {
+  const near = nearestName(key, [...Object.keys(OPTIONS), ...Object.keys(ALIASES), ...OWN])
+  const hint = near === undefined ? '' : `; did you mean ${near}?`
+  return new CrawlError('CONFIG_INVALID', { context: { problem: `unknown option ${key}${hint}` } })
+}

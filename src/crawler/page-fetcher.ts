@@ -1,0 +1,133 @@
+/** Single requests, for the commands that show one: fetch, robots, links, sitemap. */
+
+import { systemClock } from '../core/clock.ts'
+import { decodePage } from '../extract/charset.ts'
+import { sniffType } from '../extract/content-type.ts'
+import type { Fetcher, FetchRequest, HeaderList } from '../fetch/contract.ts'
+import { headerOf } from '../fetch/headers.ts'
+import { type FollowedResult, followRedirects } from '../fetch/follow-redirects.ts'
+import type { RobotsSource } from '../robots/contract.ts'
+import { createRobotsSource } from '../robots/service.ts'
+import { openMemoryStore } from '../stores/memory/store.ts'
+import { hostKeyOf, parseHttpUrl } from '../url/canonical.ts'
+import { systemRandom } from '../util/random.ts'
+import { openFetcher } from './compose.ts'
+import type { FetchAnswer, FetchedPage, FetchOptions, PageFetcher } from './contract.ts'
+import { requestHeadersOf } from './settings.ts'
+import { sitemapLines } from './sitemaps.ts'
+
+export async function openPageFetcher(options: FetchOptions): Promise<PageFetcher> {
+  const fetcher = openFetcher(options, {
+    clock: systemClock,
+    ...(options.env === undefined ? {} : { env: options.env }),
+  })
+  const store = openMemoryStore({ clock: systemClock, random: systemRandom })
+  const robots = createRobotsSource({
+    fetcher,
+    state: store.state,
+    clock: systemClock,
+    random: systemRandom,
+    agent: options.robotsAgent,
+    allowPrivate: options.allowPrivate,
+  })
+  return {
+    fetchOnce: (url) => fetchOnce(url, { fetcher, robots, options }),
+    sitemapEntries: (source) => sitemapLines(source, { fetcher, options }),
+    close: async () => {
+      await fetcher.close()
+      await store.close()
+    },
+  }
+}
+
+interface Tools {
+  readonly fetcher: Fetcher
+  readonly robots: RobotsSource
+  readonly options: FetchOptions
+}
+
+async function fetchOnce(url: string, tools: Tools): Promise<FetchedPage> {
+  const parsed = parseHttpUrl(url)
+  if (!parsed.ok) return { answer: badUrl(url, parsed.problem), body: new Uint8Array(), contentType: undefined }
+  const followed = await followRedirects(tools.fetcher, requestOf(parsed.url, tools.options), {
+    // the host that was named is allowed whatever its address; where it leads is not
+    onHop: (next) => ({
+      ...next,
+      allowPrivate: tools.options.allowPrivate || hostKeyOf(next.url) === parsed.hostKey,
+    }),
+  })
+  const verdict = await robotsVerdict(parsed.url, tools)
+  return pageOf(parsed.url, followed, verdict)
+}
+
+export function requestOf(url: string, options: FetchOptions): FetchRequest {
+  const { headers, seedHeaders } = requestHeadersOf(options)
+  const cookies = options.cookies.map(({ name, value }) => `${name}=${value}`)
+  const cookie = [seedHeaders['cookie'], ...cookies].filter((part) => part !== undefined).join('; ')
+  return {
+    url,
+    headers: { ...headers, ...seedHeaders, ...(cookie === '' ? {} : { cookie }) },
+    allowPrivate: true,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  }
+}
+
+async function robotsVerdict(url: string, { robots, options }: Tools): Promise<FetchAnswer['robots']> {
+  if (new URL(url).pathname === '/robots.txt') return undefined
+  const decision = await robots.decide(url, {
+    allowPrivate: true,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  })
+  if (decision.kind === 'verdict') return decision.verdict
+  return { error: decision.kind === 'guarded' ? 'private address' : decision.error }
+}
+
+function pageOf(url: string, { result, finalUrl, hops }: FollowedResult, robots: FetchAnswer['robots']): FetchedPage {
+  const contentType = result.headers === undefined ? undefined : headerOf(result.headers, 'content-type')
+  const body = result.kind === 'response' ? result.body : new Uint8Array()
+  const isText = result.kind === 'response' && body.length > 0 && isReadable(body, result.headers)
+  const answer: FetchAnswer = {
+    url,
+    finalUrl,
+    status: result.status ?? null,
+    headers: headerRecord(result.headers ?? []),
+    redirects: hops.map((hop) => ({ url: hop.url, status: hop.status, to: hop.location })),
+    charset: isText ? decodePage(body, contentType).charset : null,
+    bytes: body.length,
+    fromCache: false,
+    timings: result.kind === 'response' ? { ...result.timings } : {},
+    ...(robots === undefined ? {} : { robots }),
+    ...(result.kind === 'failure' ? { error: `${result.failure}: ${result.error}` } : {}),
+  }
+  return { answer, body, contentType }
+}
+
+function isReadable(body: Uint8Array, headers: HeaderList): boolean {
+  const type = sniffType(body, headerOf(headers, 'content-type'), false)
+  return type.isHtml || type.isXml || type.isText
+}
+
+function headerRecord(headers: HeaderList): Record<string, string | string[]> {
+  const record: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>
+  for (const [name, value] of headers) {
+    const before = record[name]
+    if (before === undefined) record[name] = value
+    else record[name] = [...(Array.isArray(before) ? before : [before]), value]
+  }
+  return record
+}
+
+function badUrl(url: string, problem: string): FetchAnswer {
+  return {
+    url,
+    finalUrl: url,
+    status: null,
+    headers: {},
+    redirects: [],
+    charset: null,
+    bytes: 0,
+    fromCache: false,
+    timings: {},
+    error: `invalid-url: ${problem}`,
+  }
+}

@@ -1,0 +1,147 @@
+/** What is known of one crawl, for people who ask while it runs or after. */
+
+import { canonicalOf, fingerprintOf, parseHttpUrl } from '../url/canonical.ts'
+import type { RequestFilter, RequestRecord } from '../frontier/contract.ts'
+import { exportAll } from '../items/export.ts'
+import type { Store } from '../stores/contract.ts'
+import type {
+  CrawlReader,
+  CrawlStatus,
+  ExportTarget,
+  FailureEntry,
+  FailureFilter,
+  StoreLocation,
+  WhyAnswer,
+} from './contract.ts'
+import { openItemDatabase, openStoreForReading, openStoreForWriting } from './compose.ts'
+
+const PAGE = 500
+
+/** Rejects with STORE_UNAVAILABLE when there is no crawl. */
+export async function openForReading(location: StoreLocation): Promise<CrawlReader> {
+  return new StoreReader(await openStoreForReading(location), location)
+}
+
+class StoreReader implements CrawlReader {
+  readonly #store: Store
+  readonly #location: StoreLocation
+
+  constructor(store: Store, location: StoreLocation) {
+    this.#store = store
+    this.#location = location
+  }
+
+  async status(): Promise<CrawlStatus> {
+    const { frontier } = this.#store
+    const { task } = this.#location
+    const stats = await frontier.stats(task)
+    return {
+      task,
+      pending: stats.pending,
+      leased: stats.leased,
+      done: stats.done,
+      failed: stats.failed,
+      skipped: stats.skipped as Readonly<Record<string, number>>,
+      hosts: stats.hosts,
+      workers: await frontier.workers(),
+      items: stats.items,
+      levels: await frontier.levels(task),
+    }
+  }
+
+  async *failures(filter: FailureFilter): AsyncGenerator<FailureEntry> {
+    for await (const record of this.#records(this.#failed(filter))) {
+      yield {
+        url: record.request.url,
+        reason: record.reason ?? 'unknown',
+        status: record.status ?? null,
+        attempts: record.attempts.map(({ at, error, failure, status }) => ({
+          at,
+          error: error.startsWith(failure) ? error : `${failure}: ${error}`,
+          status: status ?? null,
+        })),
+      }
+    }
+  }
+
+  async why(url: string): Promise<WhyAnswer> {
+    const parsed = parseHttpUrl(url)
+    if (!parsed.ok) return unknown(url, url, parsed.problem)
+    const record = await this.#store.frontier.get(this.#location.task, fingerprintOf(canonicalOf(parsed.url)))
+    if (record === undefined) return unknown(parsed.url, parsed.canonical, 'the crawl has not met this URL')
+    return {
+      url: record.request.url,
+      canonical: parsed.canonical,
+      state: record.state,
+      reason: record.reason ?? null,
+      depth: record.request.depth,
+      parent: record.parentUrl ?? null,
+      attempts: record.attempts.map(({ at, error, failure, status }) => ({
+        at,
+        error: `${failure}: ${error}`,
+        status: status ?? null,
+      })),
+      ...(record.aliasOf === undefined ? {} : { aliasOf: record.aliasOf }),
+      ...(record.finalUrl === undefined ? {} : { finalUrl: record.finalUrl }),
+      ...(record.status === undefined ? {} : { status: record.status }),
+    }
+  }
+
+  async *items(): AsyncGenerator<string> {
+    const { task } = this.#location
+    let after = 0
+    for (;;) {
+      const items = await this.#store.items.read(task, after, PAGE)
+      for (const { json } of items) yield json
+      const last = items.at(-1)
+      if (last === undefined) return
+      after = last.seq
+    }
+  }
+
+  async verify(): Promise<{ readonly ok: boolean; readonly problems: readonly string[] }> {
+    const problems = await this.#store.verify()
+    return { ok: problems.length === 0, problems }
+  }
+
+  async retryFailures(filter: FailureFilter): Promise<number> {
+    // reading needs no right to write; this does
+    const store = await openStoreForWriting(this.#location)
+    try {
+      return await store.frontier.requeue(this.#failed(filter))
+    } finally {
+      await store.close()
+    }
+  }
+
+  exportTo(target: ExportTarget): Promise<number> {
+    return exportAll({ ...target, openDatabase: openItemDatabase, task: this.#location.task, items: this.#store.items })
+  }
+
+  async close(): Promise<void> {
+    await this.#store.close()
+  }
+
+  #failed({ status, host }: FailureFilter): RequestFilter {
+    return {
+      task: this.#location.task,
+      state: 'failed',
+      ...(status === undefined ? {} : { status }),
+      ...(host === undefined ? {} : { hostKey: host }),
+    }
+  }
+
+  async *#records(filter: RequestFilter): AsyncGenerator<RequestRecord> {
+    let after: string | undefined
+    for (;;) {
+      const page = await this.#store.frontier.list(filter, { max: PAGE, ...(after === undefined ? {} : { after }) })
+      yield* page.records
+      if (page.next === undefined) return
+      after = page.next
+    }
+  }
+}
+
+function unknown(url: string, canonical: string, reason: string): WhyAnswer {
+  return { url, canonical, state: 'unknown', reason, depth: null, parent: null, attempts: [] }
+}

@@ -1,0 +1,59 @@
+/** All seeds of a crawl as one stream: those given, those of files, those of sitemaps. */
+
+import type { ResolvedOptions } from '../config/options.ts'
+import type { Clock } from '../core/clock.ts'
+import { CrawlError } from '../core/errors.ts'
+import type { SeedEntry, Seeds } from '../engine/feed.ts'
+import { openSeedFile } from '../sources/seed-file.ts'
+import { isLoopbackHost, parseHttpUrl } from '../url/canonical.ts'
+import type { Parts } from './compose.ts'
+import { DEFAULT_DELAY_MS } from './settings.ts'
+import { findSitemapPages } from './sitemaps.ts'
+import type { OpenTask } from './task.ts'
+
+export interface SeedSources {
+  readonly options: ResolvedOptions
+  readonly parts: Parts
+  readonly task: OpenTask
+  readonly clock: Clock
+  readonly stdin?: AsyncIterable<Uint8Array>
+  readonly onWarning: (message: string) => void
+}
+
+export async function* allSeeds(given: Seeds, sources: SeedSources): AsyncGenerator<SeedEntry> {
+  const { options, stdin } = sources
+  yield* given
+  for (const file of options.seedFiles) yield* openSeedFile(file, stdin === undefined ? {} : { stdin })
+  for (const url of options.sitemaps) yield* sitemapSeeds(url, sources)
+}
+
+/** Pages that a sitemap lists, in the scope of the seeds and of the sitemap's own host. */
+async function* sitemapSeeds(url: string, sources: SeedSources): AsyncGenerator<SeedEntry> {
+  const { options, parts, task, clock } = sources
+  const parsed = parseHttpUrl(url)
+  if (!parsed.ok) throw unreadable(url, parsed.problem)
+  task.widenScope(parsed.url)
+  const delayMs = options.delayMs ?? (isLoopbackHost(parsed.hostKey) ? 0 : DEFAULT_DELAY_MS)
+  const finds = findSitemapPages(
+    { kind: 'url', url: parsed.url },
+    { fetcher: parts.fetcher, options, follow: true, pause: () => clock.sleep(delayMs) },
+  )
+  let pages = 0
+  for await (const find of finds) {
+    if (find.kind === 'problem') sources.onWarning(find.problem)
+    else {
+      pages++
+      yield { url: find.url, listed: true, ...(find.priority === null ? {} : { priority: priorityOf(find.priority) }) }
+    }
+  }
+  if (pages === 0) sources.onWarning(`the sitemap ${url} lists no page`)
+}
+
+/** 0.5, which is what a page without a priority has, is ours too: 0. */
+function priorityOf(sitemapPriority: number): number {
+  return Math.round((sitemapPriority - 0.5) * 10)
+}
+
+function unreadable(source: string, problem: string): CrawlError {
+  return new CrawlError('SEEDS_UNREADABLE', { context: { source, problem } })
+}

@@ -1,0 +1,50 @@
+/** What the options mean for the parts: pure translation, no part is opened here. */
+
+import type { ResolvedOptions } from '../config/options.ts'
+import type { EngineOptions } from '../engine/contract.ts'
+import type { TaskSettings } from '../frontier/contract.ts'
+
+/** Least time between two request starts to one host when nobody asked for another. */
+export const DEFAULT_DELAY_MS = 500
+/** Long enough for a slow page, short enough that what a dead machine held comes back soon; renewed while work goes on. */
+export const LEASE_MS = 60_000
+
+export function taskSettingsOf(options: ResolvedOptions): TaskSettings {
+  return {
+    name: options.task,
+    order: options.order,
+    ...(options.maxDepth === undefined ? {} : { maxDepth: options.maxDepth }),
+    delayMs: options.delayMs ?? DEFAULT_DELAY_MS,
+    loopbackDelayMs: options.delayMs ?? 0,
+    maxInFlightPerHost: options.perHost,
+    identity: 'whatwg',
+  }
+}
+
+export function engineOptionsOf(options: ResolvedOptions): EngineOptions {
+  return {
+    maxConcurrency: options.concurrency,
+    leaseMs: LEASE_MS,
+    ...(options.maxPages === undefined ? {} : { maxPages: options.maxPages }),
+    ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
+    ...(options.maxTimeMs === undefined ? {} : { maxTimeMs: options.maxTimeMs }),
+  }
+}
+
+const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization'])
+
+/** The user's headers, lower case: those that any host may see, and those that only the seeds' hosts may. */
+export function requestHeadersOf(options: Pick<ResolvedOptions, 'headers' | 'cookies'>): {
+  readonly headers: Readonly<Record<string, string>>
+  readonly seedHeaders: Readonly<Record<string, string>>
+} {
+  const headers: Record<string, string> = {}
+  const seedHeaders: Record<string, string> = {}
+  for (const { name, value } of options.headers) {
+    const key = name.toLowerCase()
+    const target = CREDENTIALS.has(key) ? seedHeaders : headers
+    const before = target[key]
+    target[key] = before === undefined ? value : `${before}${key === 'cookie' ? '; ' : ', '}${value}`
+  }
+  return { headers, seedHeaders }
+}

@@ -1,0 +1,95 @@
+/** Sitemaps fetched and read to their pages: for the command that lists them and for seeds. */
+
+import { CrawlError } from '../core/errors.ts'
+import type { Fetcher, FetchRequest } from '../fetch/contract.ts'
+import { followRedirects } from '../fetch/follow-redirects.ts'
+import { parseRobots } from '../robots/parse.ts'
+import { SITEMAP_LIMITS } from '../sources/sitemap.ts'
+import { type SitemapAnswer, type SitemapRoot, type WalkFind, walkSitemaps } from '../sources/walk-sitemaps.ts'
+import { hostKeyOf } from '../url/canonical.ts'
+import type { FetchOptions, SitemapLine, SitemapOptions, SitemapSource } from './contract.ts'
+import { requestHeadersOf } from './settings.ts'
+
+export interface SitemapTools {
+  readonly fetcher: Fetcher
+  readonly options: Pick<FetchOptions, 'headers' | 'cookies' | 'allowPrivate' | 'signal' | 'task'>
+  readonly follow: boolean
+  /** Between two fetches. */
+  readonly pause?: () => Promise<void>
+}
+
+export type SitemapFound =
+  | ({ readonly kind: 'page' } & SitemapLine)
+  | { readonly kind: 'problem'; readonly problem: string; readonly isRoot: boolean }
+
+export async function* findSitemapPages(source: SitemapSource, tools: SitemapTools): AsyncGenerator<SitemapFound> {
+  let fetched = 0
+  const allowed = source.kind === 'url' ? hostKeyOf(source.url) : undefined
+  const fetch = async (url: string): Promise<SitemapAnswer> => {
+    if (fetched++ > 0) await tools.pause?.()
+    return fetchSitemap(url, { ...tools, allowed })
+  }
+  const roots = source.kind === 'url' ? await rootsOf(source.url, fetch) : [{ name: source.name, body: source.bytes }]
+  for await (const find of walkSitemaps({ roots, fetch, follow: tools.follow })) yield foundOf(find)
+}
+
+/** Rejects with SEEDS_UNREADABLE when the root cannot be had; what is broken further down is a warning. */
+export async function* sitemapLines(
+  source: SitemapSource,
+  { fetcher, options }: { readonly fetcher: Fetcher; readonly options: FetchOptions },
+): AsyncGenerator<SitemapLine> {
+  const follow = (options as Partial<SitemapOptions>).follow ?? true
+  for await (const find of findSitemapPages(source, { fetcher, options, follow })) {
+    if (find.kind === 'page') yield { url: find.url, lastmod: find.lastmod, priority: find.priority }
+    else if (find.isRoot) {
+      const name = source.kind === 'url' ? source.url : source.name
+      throw new CrawlError('SEEDS_UNREADABLE', { context: { source: name, problem: find.problem } })
+    } else options.onWarning?.(find.problem)
+  }
+}
+
+/** A robots.txt stands for the sitemaps that it names. */
+async function rootsOf(url: string, fetch: (url: string) => Promise<SitemapAnswer>): Promise<readonly SitemapRoot[]> {
+  if (new URL(url).pathname !== '/robots.txt') return [{ url }]
+  const answer = await fetch(url)
+  if ('problem' in answer || !(answer.body instanceof Uint8Array)) return [{ url }]
+  return parseRobots(answer.body).sitemaps.flatMap((found) =>
+    URL.canParse(found, url) ? [{ url: new URL(found, url).href }] : [],
+  )
+}
+
+async function fetchSitemap(
+  url: string,
+  tools: SitemapTools & { readonly allowed: string | undefined },
+): Promise<SitemapAnswer> {
+  const { result, finalUrl } = await followRedirects(tools.fetcher, sitemapRequest(url, tools))
+  if (result.kind === 'failure') return { problem: `${url}: ${result.failure}: ${result.error}` }
+  if (result.status !== 200) return { problem: `${url}: expected a sitemap, found HTTP ${result.status}` }
+  return { url: finalUrl, body: result.body }
+}
+
+function sitemapRequest(
+  url: string,
+  { options, allowed }: SitemapTools & { readonly allowed: string | undefined },
+): FetchRequest {
+  const isRootHost = hostKeyOf(url) === allowed
+  const { headers, seedHeaders } = requestHeadersOf(options)
+  return {
+    url,
+    headers: { ...headers, ...(isRootHost ? seedHeaders : {}) },
+    maxBodyBytes: SITEMAP_LIMITS.maxBytes,
+    allowPrivate: options.allowPrivate || isRootHost,
+    session: options.task,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  }
+}
+
+function foundOf(find: WalkFind): SitemapFound {
+  if (find.kind === 'problem') return { kind: 'problem', problem: find.problem, isRoot: find.isRoot }
+  const {
+    url,
+    lastmod = null,
+    priority = null,
+  } = find.kind === 'page' ? find.entry : { url: find.url, lastmod: find.lastmod }
+  return { kind: 'page', url, lastmod, priority }
+}

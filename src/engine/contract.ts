@@ -1,0 +1,229 @@
+/** What the engine is made of, and what it tells while it runs. */
+
+import type { CheerioAPI } from 'cheerio'
+import type { Clock } from '../core/clock.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { Logger } from '../core/logger.ts'
+import type { FailedAttempt, FailureClass, SkipReason } from '../core/outcome.ts'
+import type { StoredRequest } from '../core/request.ts'
+import type { PageScan } from '../extract/contract.ts'
+import type { Fetcher, FetchResponse, HeaderList } from '../fetch/contract.ts'
+import type { Lease, TaskSettings } from '../frontier/contract.ts'
+import type { RobotsSource } from '../robots/contract.ts'
+import type { Store } from '../stores/contract.ts'
+import type { Random } from '../util/random.ts'
+
+/** What a handler sees of a request. */
+export interface PageRequest {
+  /** Names the request inside the store. */
+  readonly id: string
+  readonly url: string
+  /** Where it was loaded from, after redirects. */
+  readonly loadedUrl: string
+  readonly depth: number
+  readonly priority: number
+  readonly label: string | undefined
+  readonly userData: JsonObject
+  readonly method: string
+  /** 0 on the first try. */
+  readonly retryCount: number
+}
+
+export interface PageResponse {
+  readonly url: string
+  readonly status: number
+  readonly headers: HeaderList
+  /** First value, by name in any case. */
+  header(name: string): string | undefined
+  readonly fromCache: boolean
+}
+
+/** The answer's body, read as a page: every part is worked out when it is first asked for, once. */
+export interface Page {
+  readonly url: string
+  readonly body: Uint8Array
+  /** Essence of the MIME type, sniffed: `text/html`. */
+  readonly contentType: string
+  readonly isHtml: boolean
+  readonly charset: string
+  readonly text: string
+  /** Empty for what is not HTML. */
+  readonly scan: PageScan
+  /** The links of `scan` without repetitions and without the page itself. */
+  readonly links: readonly string[]
+  readonly title: string
+  readonly $: CheerioAPI
+  /** Free of user code that waits; `text` of the body as JSON. */
+  json(): unknown
+}
+
+export interface EnqueueLinksOptions {
+  /** Only links inside elements that fit this CSS selector (builds a DOM). */
+  readonly selector?: string
+  /** These instead of the page's links; relative ones are resolved against the page's base. */
+  readonly urls?: readonly string[]
+  /** The URL must fit one of them. */
+  readonly match?: RegExp | readonly RegExp[]
+  /** The URL must fit none of them. */
+  readonly exclude?: RegExp | readonly RegExp[]
+  readonly label?: string
+  readonly priority?: number
+  readonly userData?: JsonObject
+  /** Changes a request, or drops it by false. */
+  readonly transform?: (request: RequestDraft) => RequestDraft | false
+}
+
+/** A request as people write it. */
+export interface RequestDraft {
+  readonly url: string
+  readonly label?: string
+  readonly priority?: number
+  readonly userData?: JsonObject
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly payload?: string
+}
+
+/** Nothing that it pushes or enqueues exists until its page is settled, and exactly once then. */
+export interface HandlerContext {
+  readonly request: PageRequest
+  readonly response: PageResponse
+  readonly page: Page
+  readonly $: CheerioAPI
+  readonly body: Uint8Array
+  readonly log: Logger
+  /** Aborts when the handler's time is over, its lease is lost or the crawl is aborted. */
+  readonly signal: AbortSignal
+  enqueueLinks(options?: EnqueueLinksOptions): Promise<void>
+  addRequests(requests: readonly (string | RequestDraft)[]): Promise<void>
+  pushData(data: JsonObject | readonly JsonObject[]): Promise<void>
+}
+
+export type RequestHandler = (context: HandlerContext) => unknown
+
+/** What `failedRequestHandler` sees: the page may not have come at all. */
+export interface FailedContext {
+  readonly request: PageRequest
+  readonly error: Error
+  readonly failure: FailedAttempt
+  readonly log: Logger
+  pushData(data: JsonObject | readonly JsonObject[]): Promise<void>
+  addRequests(requests: readonly (string | RequestDraft)[]): Promise<void>
+}
+
+/** `page-record`: the command's own, which follows every link and pushes the page's record; or user code. */
+export type PageHandler = { readonly kind: 'page-record' } | { readonly kind: 'user'; readonly handle: RequestHandler }
+
+/** One task, ready to run. */
+export interface EngineTask {
+  readonly settings: TaskSettings
+  readonly handler: PageHandler
+  readonly onFailed?: (context: FailedContext) => unknown
+  readonly door: Door
+  /** 0: one try. */
+  readonly maxRetries: number
+  readonly handlerTimeoutMs: number
+  /** Fields that `--select` takes out of each page. */
+  readonly fieldsOf?: (page: Page) => JsonObject
+  /** Sent to every host. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Sent to the hosts of the seeds only: credentials. */
+  readonly seedHeaders: Readonly<Record<string, string>>
+  readonly allowPrivate: boolean
+  readonly respectRobots: boolean
+  readonly page: PageOptions
+}
+
+export interface PageOptions {
+  /** Product token of the robots metas and X-Robots-Tag headers that concern us. */
+  readonly agent: string
+  readonly maxUrlBytes: number
+}
+
+export interface Candidate {
+  /** WHATWG-serialised, absolute, without fragment. */
+  readonly url: string
+  readonly depth: number
+  readonly nofollow?: boolean
+  readonly draft?: Omit<RequestDraft, 'url'>
+}
+
+/** The one door into a task's frontier. */
+export interface Door {
+  /** A seed brings its host into scope. */
+  admitSeed(draft: RequestDraft): StoredRequest | { readonly problem: string }
+  /** `known`: the store has it at this depth or a smaller one. `refused`: it is recorded as refused already. */
+  admit(candidate: Candidate): StoredRequest | 'known' | 'refused'
+  /** A redirect's target: a request, or the reason why not. */
+  admitRedirect(url: string, from: StoredRequest): StoredRequest | { readonly skip: SkipReason }
+  /** True once a store holds all of these. */
+  note(requests: readonly StoredRequest[]): void
+  isSeedHost(hostKey: string): boolean
+  /** Fingerprint of a URL that `admit` left out. */
+  fingerprintOf(url: string): string
+}
+
+export interface EngineDeps {
+  readonly store: Store
+  readonly fetcher: Fetcher
+  readonly robots: RobotsSource
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** A hash of the cookies that a request to the URL would carry: '' for none. */
+  readonly cookiesVersion: (session: string, url: string) => string
+  /** Called right before each batch of settlements: cookies and scope that were learnt with it are made durable. */
+  readonly beforeSettle?: () => Promise<void> | undefined
+  /** Called after each batch of settlements is acknowledged. */
+  readonly afterSettle?: () => void
+  readonly onEvent: (event: EngineEvent) => void
+}
+
+export interface EngineOptions {
+  readonly maxConcurrency: number
+  readonly leaseMs: number
+  readonly maxPages?: number
+  readonly maxBytes?: number
+  readonly maxTimeMs?: number
+}
+
+export type FinishReason = 'finished' | 'max-pages' | 'max-time' | 'max-bytes' | 'interrupted'
+
+export type EngineEvent =
+  | {
+      readonly type: 'page'
+      readonly url: string
+      readonly status: number
+      readonly depth: number
+      readonly bytes: number
+      readonly fromCache: boolean
+    }
+  | { readonly type: 'skipped'; readonly url: string; readonly reason: SkipReason }
+  | { readonly type: 'redirected'; readonly url: string; readonly to: string }
+  | {
+      readonly type: 'retry'
+      readonly url: string
+      readonly failure: FailureClass
+      readonly error: string
+      readonly inMs: number
+    }
+  | { readonly type: 'failed'; readonly url: string; readonly failure: FailureClass; readonly error: string }
+  | { readonly type: 'lost'; readonly url: string }
+
+export interface EngineRun {
+  /** Rejects only with a fault of the store. */
+  readonly done: Promise<FinishReason>
+  /** Takes no more leases, lets those in flight end, then ends. */
+  drain(reason: FinishReason): void
+  /** Ends now: what is in flight is given back. */
+  abort(): void
+  inFlight(): number
+}
+
+/** A fetched answer on its way to the handler. */
+export interface Exchange {
+  readonly lease: Lease
+  readonly task: EngineTask
+  readonly response: FetchResponse
+  readonly fromCache: boolean
+}

@@ -1,0 +1,258 @@
+/** The loop: keeps as many requests in flight as allowed, settles what has ended, and knows when all is done. */
+
+import type { Lease, SettleAnswer, Settlement } from '../frontier/contract.ts'
+import type { EngineDeps, EngineEvent, EngineOptions, EngineRun, EngineTask, FinishReason } from './contract.ts'
+import { keepLeases, type LeaseKeeper } from './lease-keeper.ts'
+import { runLease } from './run-lease.ts'
+
+export interface EngineStart {
+  readonly deps: EngineDeps
+  readonly options: EngineOptions
+  readonly tasks: ReadonlyMap<string, EngineTask>
+  /** Resolves when no more seeds will come. The engine does not end before. */
+  readonly fed: Promise<unknown>
+}
+
+export interface Engine extends EngineRun {
+  /** Something was added to the frontier from outside. */
+  wake(): void
+}
+
+export function startEngine(start: EngineStart): Engine {
+  return new EngineLoop(start)
+}
+
+class EngineLoop implements Engine {
+  readonly done: Promise<FinishReason>
+  readonly #start: EngineStart
+  readonly #names: readonly string[]
+  readonly #limit: { readonly pageLimit?: number }
+  readonly #active = new Map<string, Lease>()
+  /** Ends what is in flight. */
+  readonly #abort = new AbortController()
+  /** Ends the wait for work. */
+  readonly #idle = new AbortController()
+  readonly #keeper: LeaseKeeper
+  #stopTimer: (() => void) | undefined
+  #resolve: (reason: FinishReason) => void = () => undefined
+  #reject: (error: unknown) => void = () => undefined
+  #ended: Settlement[] = []
+  #turn: 'none' | 'asked' | 'running' | 'running, asked again' = 'none'
+  #waiting = false
+  #feeding = true
+  #addedSinceWait = false
+  #bytes = 0
+  #reason: FinishReason | undefined
+  #over = false
+
+  constructor(start: EngineStart) {
+    const { deps, options, tasks } = start
+    this.#start = start
+    this.#names = [...tasks.keys()]
+    this.#limit = options.maxPages === undefined ? {} : { pageLimit: options.maxPages }
+    this.done = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    this.#keeper = keepLeases({
+      frontier: deps.store.frontier,
+      clock: deps.clock,
+      leaseMs: options.leaseMs,
+      active: () => [...this.#active.values()],
+      onCutOff: this.#fail,
+    })
+    if (options.maxTimeMs !== undefined) {
+      this.#stopTimer = deps.clock.timer(options.maxTimeMs, () => {
+        this.drain('max-time')
+      })
+    }
+    this.#prepare().catch(this.#fail)
+  }
+
+  wake(): void {
+    this.#addedSinceWait = true
+    this.#askTurn()
+  }
+
+  drain(reason: FinishReason): void {
+    this.#reason ??= reason
+    this.#askTurn()
+  }
+
+  abort(): void {
+    this.#reason ??= 'interrupted'
+    this.#abort.abort()
+    this.#askTurn()
+  }
+
+  inFlight(): number {
+    return this.#active.size
+  }
+
+  async #prepare(): Promise<void> {
+    const { deps, fed } = this.#start
+    for (const name of this.#names) this.#bytes += (await deps.store.frontier.stats(name)).counters.bytes
+    this.#checkBytes()
+    this.wake()
+    await fed
+    this.#feeding = false
+    this.wake()
+  }
+
+  #askTurn(): void {
+    if (this.#over) return
+    if (this.#turn === 'running') this.#turn = 'running, asked again'
+    if (this.#turn !== 'none') return
+    this.#turn = 'asked'
+    // after the poll phase, so that all answers that came with it are settled in one step
+    setImmediate(() => {
+      this.#takeTurn().catch(this.#fail)
+    })
+  }
+
+  async #takeTurn(): Promise<void> {
+    this.#turn = 'running'
+    const gotAll = await this.#settleAndLease()
+    // changed while it ran: the compiler does not see that
+    const again = (this.#turn as string) === 'running, asked again' || this.#ended.length > 0
+    this.#turn = 'none'
+    if (this.#reason !== undefined && this.#active.size === 0 && this.#ended.length === 0) this.#finish(this.#reason)
+    else if (again) this.#askTurn()
+    // only now: an answer that came while the turn ran could not be trusted
+    else if (!gotAll) this.#wait()
+  }
+
+  /** False when the frontier gave fewer leases than there are free places. */
+  async #settleAndLease(): Promise<boolean> {
+    const { deps, options } = this.#start
+    const { frontier } = deps.store
+    const batch = this.#ended
+    this.#ended = []
+    const free = this.#reason === undefined ? options.maxConcurrency - this.#active.size : 0
+    // one call after the other in one turn of the event loop: a store can make them one transaction
+    const saving = batch.length > 0 ? deps.beforeSettle?.() : undefined
+    const settling = batch.length > 0 ? frontier.settle(batch) : []
+    const leasing =
+      free > 0 ? frontier.lease({ tasks: this.#names, max: free, leaseMs: options.leaseMs, ...this.#limit }) : []
+    const [answers, leases] = await Promise.all([settling, leasing, saving])
+    this.#acknowledge(batch, answers)
+    for (const lease of leases) this.#process(lease)
+    return leases.length >= free
+  }
+
+  #process(lease: Lease): void {
+    const { deps, tasks } = this.#start
+    const task = tasks.get(lease.request.task)
+    if (task === undefined) throw new Error(`a lease of the task ${lease.request.task}, which does not run here`)
+    this.#active.set(lease.id, lease)
+    void this.#settleLater(runLease({ deps, task, lease, signal: this.#abort.signal }))
+  }
+
+  async #settleLater(running: Promise<Settlement>): Promise<void> {
+    try {
+      const settlement = await running
+      this.#active.delete(settlement.lease.id)
+      this.#ended.push(settlement)
+      this.#askTurn()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #acknowledge(batch: readonly Settlement[], answers: readonly SettleAnswer[]): void {
+    const { deps, tasks } = this.#start
+    for (const [index, settlement] of batch.entries()) {
+      if (answers[index] === 'settled') {
+        tasks.get(settlement.lease.request.task)?.door.note(settlement.discovered)
+        this.#bytes += settlement.counts?.bytes ?? 0
+        const event = eventOf(settlement)
+        if (event !== undefined) deps.onEvent(event)
+      } else deps.onEvent({ type: 'lost', url: settlement.lease.url })
+    }
+    if (batch.length === 0) return
+    this.#checkBytes()
+    deps.afterSettle?.()
+  }
+
+  #checkBytes(): void {
+    const { maxBytes } = this.#start.options
+    if (maxBytes !== undefined && this.#bytes >= maxBytes) this.drain('max-bytes')
+  }
+
+  /** One waiter at a time: it wakes the loop when the frontier has work, or tells it that all is done. */
+  #wait(): void {
+    if (this.#waiting || this.#over) return
+    this.#waiting = true
+    this.#addedSinceWait = false
+    this.#waitForWork(!this.#feeding).catch(this.#fail)
+  }
+
+  async #waitForWork(fedBefore: boolean): Promise<void> {
+    const { frontier } = this.#start.deps.store
+    const answer = await frontier.waitForWork({ tasks: this.#names, ...this.#limit }, this.#idle.signal)
+    this.#waiting = false
+    if (answer === 'aborted' || this.#over) return
+    const busy = this.#active.size > 0 || this.#ended.length > 0 || this.#turn !== 'none' || this.#addedSinceWait
+    if (answer === 'ready' || busy) this.#askTurn()
+    else if (fedBefore) await this.#conclude()
+    // else: the next seed, or the end of the seeds, wakes the loop
+  }
+
+  async #conclude(): Promise<void> {
+    const { deps, options } = this.#start
+    if (options.maxPages !== undefined) {
+      for (const name of this.#names) {
+        const { done, pending } = await deps.store.frontier.stats(name)
+        if (done >= options.maxPages && pending > 0) return this.#finish('max-pages')
+      }
+    }
+    return this.#finish('finished')
+  }
+
+  #finish(reason: FinishReason): void {
+    if (this.#over) return
+    this.#stop()
+    this.#resolve(reason)
+  }
+
+  readonly #fail = (error: unknown): void => {
+    if (this.#over) return
+    this.#stop()
+    this.#abort.abort(error)
+    this.#reject(error)
+  }
+
+  #stop(): void {
+    this.#over = true
+    this.#keeper.stop()
+    this.#stopTimer?.()
+    this.#idle.abort()
+  }
+}
+
+function eventOf({ lease, outcome, counts }: Settlement): EngineEvent | undefined {
+  const { url } = lease
+  switch (outcome.kind) {
+    case 'done':
+      return {
+        type: 'page',
+        url,
+        status: outcome.status,
+        depth: lease.request.depth,
+        bytes: counts?.bytes ?? 0,
+        fromCache: outcome.fromCache,
+      }
+    case 'skipped':
+      return { type: 'skipped', url, reason: outcome.reason }
+    case 'redirected':
+      return { type: 'redirected', url, to: outcome.to.url }
+    case 'retry': {
+      const { failure, error } = outcome.attempt
+      return { type: 'retry', url, failure, error, inMs: outcome.retryInMs }
+    }
+    case 'failed':
+      return { type: 'failed', url, failure: outcome.attempt.failure, error: outcome.attempt.error }
+    case 'released':
+      return undefined
+  }
+}

@@ -1,0 +1,132 @@
+/** The one door: every seed, link and redirect target is parsed, judged and named here before the frontier sees it. */
+
+import type { SkipReason } from '../core/outcome.ts'
+import type { StoredRequest } from '../core/request.ts'
+import type { TaskSettings } from '../frontier/contract.ts'
+import { createKnownFilter, type KnownFilter } from '../frontier/known-filter.ts'
+import { canonicalOf, fingerprintOf, hostKeyOf, parseHttpUrl } from '../url/canonical.ts'
+import type { Scope } from '../url/scope.ts'
+import type { Random } from '../util/random.ts'
+import type { Candidate, Door, RequestDraft } from './contract.ts'
+
+export interface DoorOptions {
+  readonly settings: TaskSettings
+  readonly scope: Scope
+  /** Names the rule of the trap that a URL runs into. */
+  readonly trapOf?: (url: string, depth: number) => string | undefined
+  readonly maxUrlBytes: number
+  readonly obeyNofollow: boolean
+  readonly random: Random
+  /** Told of each seed's URL. */
+  readonly onSeed?: (url: string) => void
+  /** A seed's redirect brought this URL's host into scope: to be kept before the page is settled. */
+  readonly onScopeGrown?: (url: string) => void
+}
+
+export function createDoor(options: DoorOptions): Door {
+  return new TaskDoor(options)
+}
+
+class TaskDoor implements Door {
+  readonly #options: DoorOptions
+  readonly #known: KnownFilter
+  readonly #refused: KnownFilter
+  readonly #seedHosts = new Set<string>()
+
+  constructor(options: DoorOptions) {
+    this.#options = options
+    this.#known = createKnownFilter({ random: options.random })
+    this.#refused = createKnownFilter({ capacity: 1 << 17, random: options.random })
+  }
+
+  admitSeed(draft: RequestDraft): StoredRequest | { readonly problem: string } {
+    const parsed = parseHttpUrl(draft.url, { maxUrlBytes: this.#options.maxUrlBytes })
+    if (!parsed.ok) return { problem: parsed.problem }
+    this.#options.scope.addSeed(parsed.url)
+    this.#options.onSeed?.(parsed.url)
+    this.#seedHosts.add(parsed.hostKey)
+    return this.#request(draft, { ...parsed, depth: 0 })
+  }
+
+  admit(candidate: Candidate): StoredRequest | 'known' | 'refused' {
+    const { url, depth, draft } = candidate
+    const plain = !hasIdentityOfItsOwn(draft)
+    if (plain && (draft?.priority ?? 0) <= 0 && this.#known.has(url, depth)) return 'known'
+    const hostKey = hostKeyOf(url)
+    const skip = this.#judge(candidate, hostKey)
+    if (plain && skip !== undefined && this.#refused.has(url, depth)) return 'refused'
+    const made = this.#request(draft ?? {}, { url, canonical: canonicalOf(url), hostKey, depth })
+    return skip === undefined ? made : { ...made, skip }
+  }
+
+  admitRedirect(url: string, from: StoredRequest): StoredRequest | { readonly skip: SkipReason } {
+    const { scope, maxUrlBytes, onScopeGrown } = this.#options
+    const parsed = parseHttpUrl(url, { maxUrlBytes })
+    if (!parsed.ok) return { skip: parsed.reason }
+    const isSeed = from.depth === 0
+    if (isSeed && scope.decide(parsed.url, parsed.hostKey) === 'scope') {
+      scope.addSeed(parsed.url)
+      onScopeGrown?.(parsed.url)
+    }
+    const skip = this.#judge({ url: parsed.url, depth: from.depth }, parsed.hostKey)
+    // --match says which links to follow; a seed is asked for by name, and so is where it leads
+    if (skip !== undefined && !(skip === 'filtered' && isSeed)) return { skip }
+    return this.#request({}, { ...parsed, depth: from.depth })
+  }
+
+  note(requests: readonly StoredRequest[]): void {
+    for (const request of requests) {
+      if (request.skip !== undefined) this.#refused.note(request.url, request.depth)
+      else if (!hasIdentityOfItsOwn(request)) this.#known.note(request.url, request.depth)
+    }
+  }
+
+  isSeedHost(hostKey: string): boolean {
+    return this.#seedHosts.has(hostKey)
+  }
+
+  fingerprintOf(url: string): string {
+    return fingerprintOf(canonicalOf(url))
+  }
+
+  #judge({ url, depth, nofollow }: Candidate, hostKey: string): SkipReason | undefined {
+    const { scope, settings, maxUrlBytes, obeyNofollow, trapOf } = this.#options
+    if (url.length > maxUrlBytes) return 'url-too-long'
+    const verdict = scope.decide(url, hostKey)
+    if (verdict !== 'in') return verdict
+    if (nofollow === true && obeyNofollow) return 'nofollow'
+    if (settings.maxDepth !== undefined && depth > settings.maxDepth) return 'depth'
+    return trapOf?.(url, depth) === undefined ? undefined : 'trap'
+  }
+
+  #request(draft: Omit<RequestDraft, 'url'>, named: Named): StoredRequest {
+    const identity = hasIdentityOfItsOwn(draft)
+      ? `${draft.method ?? 'GET'} ${named.canonical}\n${draft.payload ?? ''}`
+      : named.canonical
+    return {
+      task: this.#options.settings.name,
+      url: named.url,
+      fingerprint: fingerprintOf(identity),
+      hostKey: named.hostKey,
+      depth: named.depth,
+      priority: draft.priority ?? 0,
+      ...(draft.label === undefined ? {} : { label: draft.label }),
+      ...(draft.userData === undefined ? {} : { userData: draft.userData }),
+      ...(draft.method === undefined ? {} : { method: draft.method }),
+      ...(draft.headers === undefined ? {} : { headers: draft.headers }),
+      ...(draft.payload === undefined ? {} : { payload: draft.payload }),
+    }
+  }
+}
+
+interface Named {
+  readonly url: string
+  readonly canonical: string
+  readonly hostKey: string
+  readonly depth: number
+}
+
+/** Requests that differ in method or payload are different requests, whatever their URL. */
+function hasIdentityOfItsOwn(draft: Pick<RequestDraft, 'method' | 'payload'> | undefined): boolean {
+  return draft !== undefined && ((draft.method !== undefined && draft.method !== 'GET') || draft.payload !== undefined)
+}

@@ -1,0 +1,105 @@
+/** Feeds seeds into the frontier in batches, no faster than it takes them. */
+
+import type { Clock } from '../core/clock.ts'
+import type { StoredRequest } from '../core/request.ts'
+import type { Frontier } from '../frontier/contract.ts'
+import type { Door, RequestDraft } from './contract.ts'
+
+export type SeedEntry = string | RequestDraft | ListedUrl | { readonly problem: string }
+
+/** A URL that somebody lists (a sitemap): level 0 as a seed, but only in the scope that the seeds make. */
+export interface ListedUrl extends RequestDraft {
+  readonly listed: true
+}
+export type Seeds = AsyncIterable<SeedEntry> | Iterable<SeedEntry>
+
+export interface FeedOptions {
+  readonly seeds: Seeds
+  readonly door: Door
+  readonly frontier: Frontier
+  readonly clock: Clock
+  /** Called for each entry that is no URL. */
+  readonly onProblem: (problem: string) => void
+  readonly onAdded: () => void
+  readonly signal: AbortSignal
+}
+
+export interface FeedEnd {
+  /** Entries that were URLs. */
+  readonly seeds: number
+  /** Of these, requests that the frontier did not know. */
+  readonly added: number
+}
+
+/** Large enough to make one transaction worth it, small enough to be no pause. */
+const BATCH = 512
+/** A slow source does not hold back what it has given already. */
+const STALL_MS = 50
+
+/** Resolves when the source has ended, or the signal has aborted. Rejects with what the source threw. */
+export async function feedSeeds(options: FeedOptions): Promise<FeedEnd> {
+  const { door, frontier, clock, signal } = options
+  let batch: StoredRequest[] = []
+  let adding: Promise<void> = Promise.resolve()
+  let cancelStall: (() => void) | undefined
+  let seeds = 0
+  let added = 0
+
+  const add = async (requests: readonly StoredRequest[]): Promise<void> => {
+    const answers = await frontier.add(requests)
+    door.note(requests)
+    added += answers.filter((answer) => answer !== 'known').length
+    options.onAdded()
+  }
+  const flush = (): Promise<void> => {
+    cancelStall?.()
+    cancelStall = undefined
+    const requests = batch
+    batch = []
+    if (requests.length > 0) adding = adding.then(() => add(requests))
+    return adding
+  }
+  const take = (entry: SeedEntry): void => {
+    const admitted = admit(door, typeof entry === 'string' ? { url: entry } : entry)
+    if (admitted === undefined) return
+    if ('problem' in admitted) {
+      options.onProblem(admitted.problem)
+      return
+    }
+    seeds++
+    batch.push(admitted)
+  }
+
+  try {
+    for await (const entry of options.seeds) {
+      if (signal.aborted) break
+      take(entry)
+      if (batch.length >= BATCH) await flush()
+      else
+        cancelStall ??= clock.timer(STALL_MS, () => {
+          flush().catch(() => undefined) // seen again where it is awaited
+        })
+    }
+  } finally {
+    if (!signal.aborted) await flush()
+    cancelStall?.()
+  }
+  return { seeds, added }
+}
+
+/** Undefined: known already, so that nothing is to be added. */
+function admit(
+  door: Door,
+  entry: Exclude<SeedEntry, string>,
+): StoredRequest | { readonly problem: string } | undefined {
+  if ('problem' in entry) return entry
+  if ('listed' in entry) {
+    const { url, listed: _listed, ...draft } = entry
+    const answer = door.admit({ url, depth: 0, draft })
+    return typeof answer === 'object' ? answer : undefined
+  }
+  const answer = door.admitSeed(entry)
+  return 'problem' in answer ? { problem: `${quote(entry.url)}: ${answer.problem}` } : answer
+}
+
+const quote = (url: string): string => JSON.stringify(url.length > 120 ? `${url.slice(0, 120)}…` : url)

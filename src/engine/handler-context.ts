@@ -1,0 +1,159 @@
+/** The context of a user's handler: everything it does is buffered until its page is settled. */
+
+import type { CheerioAPI } from 'cheerio'
+import { CrawlError } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Lease } from '../frontier/contract.ts'
+import type { EnqueueLinksOptions, Exchange, HandlerContext, Page, PageRequest, PageResponse } from './contract.ts'
+import { type Doorway, enqueueDraft, enqueuePageLinks, pushItems } from './page-buffer.ts'
+
+export function pageRequestOf(lease: Lease): PageRequest {
+  const { request } = lease
+  return {
+    id: lease.id,
+    url: request.url,
+    loadedUrl: lease.url,
+    depth: request.depth,
+    priority: request.priority,
+    label: request.label,
+    userData: request.userData ?? {},
+    method: request.method ?? 'GET',
+    retryCount: lease.attempt - 1,
+  }
+}
+
+export function pageResponseOf({ response, fromCache }: Exchange): PageResponse {
+  const { url, status, headers } = response
+  return {
+    url,
+    status,
+    headers,
+    fromCache,
+    header: (name) => headers.find(([key]) => key === name.toLowerCase())?.[1],
+  }
+}
+
+export interface ContextOptions {
+  readonly exchange: Exchange
+  readonly page: Page
+  readonly way: Doorway
+  readonly pageNofollow: boolean
+  readonly log: Logger
+  readonly signal: AbortSignal
+}
+
+export function createHandlerContext({
+  exchange,
+  page,
+  way,
+  pageNofollow,
+  log,
+  signal,
+}: ContextOptions): HandlerContext {
+  const open = (): void => {
+    if (signal.aborted) throw signal.reason
+  }
+  return {
+    request: pageRequestOf(exchange.lease),
+    response: pageResponseOf(exchange),
+    page,
+    body: page.body,
+    log,
+    signal,
+    get $() {
+      return page.$
+    },
+    enqueueLinks: async (options = {}) => {
+      open()
+      if (isPlain(options)) enqueuePageLinks(way, page, pageNofollow)
+      else enqueueChosen(way, page, options)
+    },
+    addRequests: async (requests) => {
+      open()
+      for (const draft of requests) enqueueDraft(way, draft, page.scan.base)
+    },
+    pushData: async (data) => {
+      open()
+      pushItems(way.buffer, data)
+    },
+  }
+}
+
+/** Runs the handler to its end or to its deadline; what it pushes after that is refused by its context. */
+export async function runWithDeadline(
+  run: (signal: AbortSignal) => unknown,
+  { clock, timeoutMs, url, signal }: { clock: Clock; timeoutMs: number; url: string; signal: AbortSignal },
+): Promise<void> {
+  const deadline = new AbortController()
+  const stop = AbortSignal.any([signal, deadline.signal])
+  const cancel = clock.timer(timeoutMs, () => {
+    deadline.abort(new CrawlError('HANDLER_TIMEOUT', { context: { url, timeoutMs } }))
+  })
+  const over = new Promise<never>((_resolve, reject) => {
+    stop.addEventListener(
+      'abort',
+      () => {
+        reject(stop.reason as Error)
+      },
+      { once: true },
+    )
+  })
+  over.catch(() => undefined) // it ends in any case: see below
+  try {
+    await Promise.race([(async () => run(stop))(), over])
+  } finally {
+    cancel()
+    // a handler that goes on after its page has ended finds its context closed
+    deadline.abort(new CrawlError('CRAWL_ABORTED'))
+  }
+}
+
+function isPlain(options: EnqueueLinksOptions): boolean {
+  return Object.values(options).every((value) => value === undefined)
+}
+
+function enqueueChosen(way: Doorway, page: Page, options: EnqueueLinksOptions): void {
+  const { label, priority, userData, transform } = options
+  const match = asList(options.match)
+  const exclude = asList(options.exclude)
+  for (const url of new Set(chosenUrls(page, options))) {
+    if (match.length > 0 && !match.some((pattern) => fits(pattern, url))) continue
+    if (exclude.some((pattern) => fits(pattern, url))) continue
+    const draft = {
+      url,
+      ...(label === undefined ? {} : { label }),
+      ...(priority === undefined ? {} : { priority }),
+      ...(userData === undefined ? {} : { userData }),
+    }
+    const changed = transform === undefined ? draft : transform(draft)
+    if (changed !== false) enqueueDraft(way, changed, page.scan.base)
+  }
+}
+
+function chosenUrls(page: Page, { urls, selector }: EnqueueLinksOptions): readonly string[] {
+  const { base } = page.scan
+  if (urls !== undefined) return urls.map((url) => absoluteOf(url, base))
+  if (selector === undefined) return page.scan.links.filter(({ nofollow }) => !nofollow).map(({ url }) => url)
+  return hrefsWithin(page.$, selector).map((href) => absoluteOf(href, base))
+}
+
+function hrefsWithin($: CheerioAPI, selector: string): string[] {
+  return $(selector)
+    .find('[href]')
+    .addBack('[href]')
+    .map((_index, element) => $(element).attr('href'))
+    .get()
+}
+
+function absoluteOf(url: string, base: string): string {
+  return URL.canParse(url, base) ? new URL(url, base).href.replace(/#.*$/s, '') : url
+}
+
+const asList = (value: RegExp | readonly RegExp[] | undefined): readonly RegExp[] =>
+  value === undefined ? [] : value instanceof RegExp ? [value] : value
+
+function fits(pattern: RegExp, url: string): boolean {
+  pattern.lastIndex = 0 // a pattern with the g flag remembers
+  return pattern.test(url)
+}

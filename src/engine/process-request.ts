@@ -1,0 +1,121 @@
+/** The story of one request, from its lease to its settlement. */
+
+import type { FailedAttempt } from '../core/outcome.ts'
+import { failureOfStatus } from '../failures/classify.ts'
+import type { FetchFailure, FetchRequest, FetchResponse } from '../fetch/contract.ts'
+import { headerOf, headersAll } from '../fetch/headers.ts'
+import { decideRedirect } from '../fetch/redirect.ts'
+import type { Settlement } from '../frontier/contract.ts'
+import { parseRetryAfter } from '../politeness/retry-after.ts'
+import type { HostSignal } from '../politeness/contract.ts'
+import { handlePage } from './handle-page.ts'
+import { followHop, hopOf } from './redirect.ts'
+import { answered, end, failed, hostSignal, type ProcessOptions, retryOrFail, type Story } from './settlement.ts'
+
+export async function processRequest(options: ProcessOptions): Promise<Settlement> {
+  const { deps, task, lease, signal } = options
+  if (lease.hostDown) {
+    return end(lease, failed({ failure: 'host-down', error: `${lease.hostKey} gave no answer to the last requests` }))
+  }
+  let crawlDelayMs: number | undefined
+  if (task.respectRobots) {
+    const decision = await deps.robots.decide(lease.url, {
+      allowPrivate: task.allowPrivate || task.door.isSeedHost(lease.hostKey),
+      signal,
+    })
+    if (decision.kind === 'guarded') return end(lease, { kind: 'skipped', reason: 'private-address' })
+    if (decision.kind === 'unreachable') return waitForRobots(options, decision)
+    if (!decision.verdict.allowed) return end(lease, { kind: 'skipped', reason: 'robots' })
+    crawlDelayMs = (decision.verdict.crawlDelay ?? 0) * 1000
+  }
+  return fetchAndSettle({ ...options, crawlDelayMs })
+}
+
+async function fetchAndSettle(story: Story): Promise<Settlement> {
+  const { deps, task, lease } = story
+  const cookies = deps.cookiesVersion(task.settings.name, lease.url)
+  const result = await deps.fetcher.fetch(fetchRequestOf(story))
+  if (result.kind === 'failure') return settleFailure(story, result)
+
+  const redirect = decideRedirect({ ...result, method: lease.request.method ?? 'GET' })
+  if (redirect.kind === 'refused') {
+    const attempt: FailedAttempt = { failure: 'redirects', status: result.status, error: redirect.reason }
+    return answered(story, result, failed(attempt))
+  }
+  if (redirect.kind === 'follow') {
+    const outcome = followHop({
+      lease,
+      hop: hopOf(lease.url, cookies),
+      target: redirect.url,
+      targetCookies: deps.cookiesVersion(task.settings.name, redirect.url),
+      status: result.status,
+      door: task.door,
+    })
+    return answered(story, result, outcome)
+  }
+  const failure = failureOfStatus(result.status, headerOf(result.headers, 'retry-after') !== undefined)
+  if (failure !== undefined) return settleStatus(story, result, failure)
+  return handlePage(story, result)
+}
+
+function fetchRequestOf({ task, lease, signal }: Story): FetchRequest {
+  const { request } = lease
+  const seedHost = task.door.isSeedHost(lease.hostKey)
+  return {
+    url: lease.url,
+    ...(request.method === undefined ? {} : { method: request.method }),
+    ...(request.payload === undefined ? {} : { body: request.payload }),
+    headers: { ...task.headers, ...(seedHost ? task.seedHeaders : {}), ...request.headers },
+    allowPrivate: task.allowPrivate || seedHost,
+    session: task.settings.name,
+    signal,
+  }
+}
+
+function settleFailure(story: Story, result: FetchFailure): Settlement {
+  const { lease } = story
+  if (result.guarded === true) return end(lease, { kind: 'skipped', reason: 'private-address' })
+  const attempt: FailedAttempt = {
+    failure: result.failure,
+    error: result.error,
+    ...(result.status === undefined ? {} : { status: result.status }),
+  }
+  const silent = result.status === undefined && result.wireBytes === 0 && isSilence(result)
+  const host: HostSignal =
+    result.failure === 'proxy' ? { kind: 'unused' } : silent ? { kind: 'silent' } : { kind: 'troubled' }
+  return {
+    ...end(lease, retryOrFail(story, attempt, undefined)),
+    host,
+    counts: { requests: 1, bytes: result.wireBytes },
+  }
+}
+
+/** The host did not answer at all, as opposed to answering badly. */
+function isSilence({ failure }: FetchFailure): boolean {
+  return failure === 'dns' || failure === 'connect' || failure === 'tls' || failure === 'timeout'
+}
+
+function settleStatus(story: Story, response: FetchResponse, failure: FailedAttempt['failure']): Settlement {
+  const { status, headers } = response
+  const retryAfterMs = parseRetryAfter(headersAll(headers, 'retry-after')[0], story.deps.clock.nowMs())
+  const attempt: FailedAttempt = { failure, status, error: `HTTP ${status}` }
+  const throttled = failure === 'throttled'
+  return {
+    ...answered(story, response, retryOrFail(story, attempt, retryAfterMs)),
+    host: throttled
+      ? { kind: 'throttled', ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+      : hostSignal(story, failure === 'http-5xx' ? 'troubled' : 'answered'),
+  }
+}
+
+function waitForRobots(
+  { task, lease }: ProcessOptions,
+  unreachable: { readonly tries: number; readonly retryInMs: number; readonly error: string },
+): Settlement {
+  const attempt: FailedAttempt = { failure: 'robots-unreachable', error: `robots.txt: ${unreachable.error}` }
+  if (unreachable.tries > task.maxRetries) return end(lease, failed(attempt))
+  return {
+    ...end(lease, { kind: 'retry', attempt, retryInMs: unreachable.retryInMs, charged: false }),
+    host: { kind: 'hold', holdMs: unreachable.retryInMs },
+  }
+}

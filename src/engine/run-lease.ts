@@ -1,0 +1,58 @@
+/** Carries one lease to a settlement whatever happens on the way. */
+
+import type { FailedAttempt } from '../core/outcome.ts'
+import type { Settlement } from '../frontier/contract.ts'
+import { pageRequestOf, runWithDeadline } from './handler-context.ts'
+import { createPageBuffer, enqueueDraft, pushItems } from './page-buffer.ts'
+import { processRequest } from './process-request.ts'
+import { end, failed, type ProcessOptions } from './settlement.ts'
+
+export async function runLease(options: ProcessOptions): Promise<Settlement> {
+  const { lease, signal } = options
+  let settlement: Settlement
+  try {
+    settlement = await processRequest(options)
+  } catch (error) {
+    if (signal.aborted) return end(lease, { kind: 'released' })
+    // a fault of ours on one page must not end the crawl, nor be silent
+    options.deps.log.error({ url: lease.url, err: stackOf(error) }, 'a page could not be processed')
+    settlement = end(lease, failed({ failure: 'protocol', error: stackOf(error) }))
+  }
+  const { outcome } = settlement
+  if (outcome.kind !== 'failed' || options.task.onFailed === undefined) return settlement
+  return { ...settlement, ...(await tellFailed(options, outcome.attempt)) }
+}
+
+/** The failed-request handler's requests and items are settled with the failure. */
+async function tellFailed(
+  { deps, task, lease, signal }: ProcessOptions,
+  failure: FailedAttempt,
+): Promise<Pick<Settlement, 'discovered' | 'items'>> {
+  const buffer = createPageBuffer()
+  const way = { door: task.door, buffer, depth: lease.request.depth + 1, keepKnownLinks: false }
+  try {
+    await runWithDeadline(
+      () =>
+        task.onFailed?.({
+          request: pageRequestOf(lease),
+          failure,
+          error: new Error(failure.error),
+          log: deps.log,
+          pushData: async (data) => {
+            pushItems(buffer, data)
+          },
+          addRequests: async (requests) => {
+            for (const draft of requests) enqueueDraft(way, draft, lease.url)
+          },
+        }),
+      { clock: deps.clock, timeoutMs: task.handlerTimeoutMs, url: lease.url, signal },
+    )
+  } catch (error) {
+    if (!signal.aborted) deps.log.error({ url: lease.url, err: stackOf(error) }, 'failedRequestHandler threw')
+  }
+  return { discovered: buffer.discovered, items: buffer.items }
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

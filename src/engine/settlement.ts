@@ -1,0 +1,56 @@
+/** How a request's story ends: the settlements that every ending is made of. */
+
+import type { FailedAttempt, Outcome } from '../core/outcome.ts'
+import { decideRetry } from '../failures/retry-policy.ts'
+import type { FetchResponse } from '../fetch/contract.ts'
+import type { CounterName, Lease, Settlement } from '../frontier/contract.ts'
+import type { HostSignal } from '../politeness/contract.ts'
+import type { EngineDeps, EngineTask } from './contract.ts'
+
+export interface ProcessOptions {
+  readonly deps: EngineDeps
+  readonly task: EngineTask
+  readonly lease: Lease
+  /** Aborts when the lease is lost or the crawl is aborted. */
+  readonly signal: AbortSignal
+}
+
+export interface Story extends ProcessOptions {
+  /** From robots.txt, to be kept with the host. */
+  readonly crawlDelayMs: number | undefined
+}
+
+const UNUSED: HostSignal = { kind: 'unused' }
+
+export const failed = (attempt: FailedAttempt): Outcome => ({ kind: 'failed', attempt })
+
+/** A settlement of a request that asked its host for nothing. */
+export function end(lease: Lease, outcome: Outcome): Settlement {
+  return { lease, outcome, discovered: [], items: [], host: UNUSED }
+}
+
+/** A settlement of a request that its host answered. */
+export function answered(story: Story, response: FetchResponse, outcome: Outcome): Settlement {
+  const counts: Partial<Record<CounterName, number>> = { requests: 1, bytes: response.wireBytes }
+  return { ...end(story.lease, outcome), host: hostSignal(story, 'answered'), counts }
+}
+
+export function hostSignal({ crawlDelayMs }: Story, kind: 'answered' | 'troubled'): HostSignal {
+  return kind === 'answered' && crawlDelayMs !== undefined ? { kind, crawlDelayMs } : { kind }
+}
+
+export function retryOrFail(
+  { deps, task, lease }: Story,
+  attempt: FailedAttempt,
+  retryAfterMs: number | undefined,
+): Outcome {
+  const decision = decideRetry({
+    failure: attempt.failure,
+    status: attempt.status,
+    attempt: lease.attempt,
+    maxRetries: task.maxRetries,
+    retryAfterMs,
+    random: deps.random,
+  })
+  return decision.retry ? { kind: 'retry', attempt, retryInMs: decision.inMs, charged: true } : failed(attempt)
+}

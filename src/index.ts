@@ -1,0 +1,20 @@
+/** The public face of the package. */
+
+export { Crawler, type CrawlerEvents, type CrawlerOptions } from './crawler/crawler.ts'
+export type { CrawlSummary, ProgressSnapshot } from './crawler/contract.ts'
+export type {
+  EnqueueLinksOptions,
+  FailedContext,
+  FinishReason,
+  HandlerContext,
+  Page,
+  PageRequest,
+  PageResponse,
+  RequestDraft,
+  RequestHandler,
+} from './engine/contract.ts'
+export type { Seeds, SeedEntry } from './engine/feed.ts'
+export type { JsonObject, JsonValue } from './core/json.ts'
+export { CrawlError, type ErrorCode, isCrawlError } from './core/errors.ts'
+export { createLogger, type Logger, type LogLevel } from './core/logger.ts'
+export type { FailureClass, SkipReason } from './core/outcome.ts'
