@@ -26,8 +26,8 @@ export interface Output {
   problem(text: string): void
   /** A line of log as it is. */
   log(line: string): void
-  /** Shows a line that the next one replaces. Only when live. */
-  status(line: string): void
+  /** Shows a line that the next one replaces; `tail` is cut to the room that is left. Only when live. */
+  status(line: string, tail?: string): void
   /** Takes the live line away. */
   clearStatus(): void
   /** Whoever read stdout has gone: nothing more can be said there. */
@@ -74,9 +74,12 @@ export function createOutput(host: CliHost, { json, quiet }: OutputOptions): Out
       say(safeLines(text))
     },
     log: say,
-    status: (line) => {
+    status: (line, tail = '') => {
       if (!live) return
-      host.stderr.write(CLEAR_LINE + cutMiddle(clean(line), widthOf(host.stderr) - 1))
+      const width = widthOf(host.stderr) - 1
+      const head = clean(line).slice(0, width)
+      const room = width - head.length - 2
+      host.stderr.write(CLEAR_LINE + head + (tail === '' || room < 8 ? '' : `  ${cutMiddle(clean(tail), room)}`))
       shown = true
     },
     clearStatus,

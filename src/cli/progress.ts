@@ -26,7 +26,7 @@ export function showProgress({ output, clock, snapshot }: ProgressInput): Progre
     while (!ended.signal.aborted) {
       await clock.sleep(every, ended.signal)
       if (ended.signal.aborted) return
-      if (output.live) output.status(liveLine(snapshot()))
+      if (output.live) showLive(output, snapshot())
       else output.hint(plainLine(snapshot()))
     }
   }
@@ -39,9 +39,9 @@ export function showProgress({ output, clock, snapshot }: ProgressInput): Progre
   }
 }
 
-/** Shown on a terminal: the figures first, the URL takes what room is left. */
-export function liveLine(now: ProgressSnapshot): string {
-  return [...figures(now), ...(now.lastUrl === undefined ? [] : [now.lastUrl])].join('  ')
+/** The figures first; the URL takes what room is left. */
+function showLive(output: Output, now: ProgressSnapshot): void {
+  output.status(figures(now).join('  '), now.lastUrl)
 }
 
 export function plainLine(now: ProgressSnapshot): string {

@@ -57,8 +57,8 @@ function headline(summary: CrawlSummary): string {
 function nextSteps(summary: CrawlSummary, options: ResolvedOptions): string[] {
   const where = whereFlags(options)
   const steps: string[] = []
-  if (summary.finishReason === 'interrupted') steps.push(`Go on with the same command, or: spoor crawl${where}`)
-  else if (summary.finishReason !== 'finished') steps.push('Go on with the same command and a higher limit.')
+  if (summary.finishReason === 'interrupted') steps.push('The same command goes on.')
+  else if (summary.finishReason !== 'finished') steps.push('The same command with a higher limit goes on.')
   if (summary.alreadyFinished === true)
     steps.push('Begin again with --fresh, or go through the known pages with --recrawl.')
   if (options.output === undefined && summary.pages > 0) steps.push(`Items: spoor export${where} -o pages.jsonl`)

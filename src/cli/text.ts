@@ -68,4 +68,7 @@ export const total = (counts: Readonly<Record<string, number | undefined>>): num
   Object.values(counts).reduce<number>((sum, count) => sum + (count ?? 0), 0)
 
 /** Columns of a terminal, 80 when it does not say. */
-export const widthOf = (terminal: Terminal): number => Math.max(20, terminal.columns ?? 80)
+export function widthOf(terminal: Terminal): number {
+  const found = terminal.columns ?? 0
+  return found > 0 ? found : 80
+}

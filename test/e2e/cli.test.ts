@@ -167,7 +167,7 @@ it('starts a project that runs', async () => {
     const [code] = (await once(child, 'close')) as [number]
     return { code, text: chunks.join('') }
   }
-  const start = await run('--import', 'jiti/register', 'main.ts', site.url('/'))
+  const start = await run('node_modules/jiti/lib/jiti-cli.mjs', 'main.ts', site.url('/'))
   expect(start.code, start.text).toBe(0)
   expect(start.text).toContain('2 pages, 0 failed')
   const test = await run('--test')

@@ -34,7 +34,7 @@ export function whyText(answer: WhyAnswer): string {
   const lines = [clean(answer.url), `  ${sentence(answer)}`]
   if (answer.canonical !== '' && answer.canonical !== answer.url)
     lines.push(`  canonical form: ${clean(answer.canonical)}`)
-  if (answer.aliasOf !== undefined) lines.push(`  it stands for: ${clean(answer.aliasOf)}`)
+  if (answer.aliasOf !== undefined) lines.push(`  the crawl has it as: ${clean(answer.aliasOf)}`)
   if (answer.finalUrl !== undefined && answer.finalUrl !== answer.url)
     lines.push(`  redirected to: ${clean(answer.finalUrl)}`)
   if (answer.depth !== null) lines.push(`  depth: ${answer.depth}`)

@@ -95,7 +95,7 @@ function packageJson(name: string, version: string): string {
     private: true,
     type: 'module',
     scripts: {
-      start: 'node --import jiti/register main.ts',
+      start: 'jiti main.ts',
       test: 'node --test',
       export: 'spoor export -o items.jsonl',
     },

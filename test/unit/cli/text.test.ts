@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createOutput } from '../../../src/cli/output.ts'
-import { liveLine, plainLine } from '../../../src/cli/progress.ts'
+import { plainLine } from '../../../src/cli/progress.ts'
 import { watchInterrupts } from '../../../src/cli/signals.ts'
 import { failureLine, summaryText } from '../../../src/cli/summary.ts'
 import { clean, columns, cutMiddle, plural, tally, wrap } from '../../../src/cli/text.ts'
@@ -100,7 +100,6 @@ describe('progress and summary', () => {
     expect(plainLine(progress)).toBe(
       '12.4 s: 1,312 pages, 106/s, 4.1 MB, 20 waiting, 2 in flight, 14 skipped, 3 failed',
     )
-    expect(liveLine(progress)).toContain('http://a.test/')
   })
 
   test('the summary says what happened and what to do next', () => {
@@ -117,7 +116,7 @@ describe('progress and summary', () => {
   test('its hints carry the folder and the task, quoted for a shell', () => {
     const options = { ...defaultOptions(), dir: "it's here", task: 'b' }
     const text = summaryText({ summary: { ...summary, finishReason: 'interrupted' }, options, progress })
-    expect(text).toContain(`spoor crawl --dir 'it'\\''s here' --task b`)
+    expect(text).toContain(`spoor export --dir 'it'\\''s here' --task b -o`)
   })
 
   test('a limit and a finished crawl say so', () => {
@@ -175,7 +174,7 @@ describe('answers for people', () => {
     expect(whyText({ ...base, state: 'skipped', reason: 'robots' })).toContain('not fetched (robots): robots.txt')
     expect(whyText({ ...base, state: 'skipped', reason: 'new-reason' })).toContain('not fetched (new-reason)')
     expect(whyText({ ...base, state: 'skipped', reason: 'duplicate', aliasOf: 'http://b.test/' })).toContain(
-      'it stands for: http://b.test/',
+      'the crawl has it as: http://b.test/',
     )
   })
 })
@@ -197,10 +196,13 @@ describe('output', () => {
 
   test('a message takes the live line away first, and the line fits the terminal', () => {
     const { output, stderr } = outputOn({}, true)
-    output.status('x'.repeat(500))
+    output.status('3 pages', `http://a.test/\u001b${'x'.repeat(500)}`)
+    output.status('y'.repeat(500), 'no room')
     output.hint('hello')
     const clear = '\r\u001b[2K'
-    expect(stderr.text()).toBe(`${clear}${cutMiddle('x'.repeat(500), 39)}${clear}hello\n`)
+    const tail = `http://a.test/\\u001b${'x'.repeat(500)}`
+    const lines = [`3 pages  ${cutMiddle(tail, 30)}`, 'y'.repeat(39), 'hello\n']
+    expect(stderr.text()).toBe(lines.map((line) => clear + line).join(''))
   })
 
   test('quiet keeps hints back, and tells problems', () => {
