@@ -209,18 +209,12 @@ function beginRecord(at: Pick<OpenRecord, 'kind' | 'prefix' | 'level'>): OpenRec
 }
 
 function openField(state: ReaderState, family: Family, tag: SaxesTagPlain): void {
-  const { prefix, local } = splitName(tag.name)
-  if (state.record === undefined && family === 'sitemap' && local === 'loc' && prefix === state.rootPrefix) {
-    // a stray end tag has closed everything
-    state.record = beginRecord({ kind: state.rootKind, prefix, level: state.level - 1 })
-  }
-  const { record } = state
+  const element = splitName(tag.name)
+  const record = state.record ?? strayRecord(state, family, element)
   if (record === undefined || state.level !== record.level + 1) return
-  if (local === 'link' && family !== 'rss') openLink(record, family, tag.attributes)
-  const fields = FIELDS[family]
-  const name = Object.hasOwn(fields, local) ? fields[local] : undefined
-  // `image:loc` is no page; `dc:date` is a date
-  if (name === undefined || (prefix !== record.prefix && name !== 'lastmod')) return
+  if (element.local === 'link' && family !== 'rss') openLink(record, family, tag.attributes)
+  const name = fieldOf(family, element, record.prefix)
+  if (name === undefined) return
   if (name === 'loc' && record.values.loc.trim() !== '') {
     if (family === 'rss') return
     // several addresses in one record: each is one
@@ -228,6 +222,20 @@ function openField(state: ReaderState, family: Family, tag: SaxesTagPlain): void
     state.record = beginRecord(record)
   }
   state.field = { name, level: state.level, text: '' }
+}
+
+/** A stray end tag closes everything: an address that has lost its record begins one. */
+function strayRecord(state: ReaderState, family: Family, { prefix, local }: ElementName): OpenRecord | undefined {
+  if (family !== 'sitemap' || local !== 'loc' || prefix !== state.rootPrefix) return undefined
+  state.record = beginRecord({ kind: state.rootKind, prefix, level: state.level - 1 })
+  return state.record
+}
+
+/** `image:loc` is no page; `dc:date` is a date. */
+function fieldOf(family: Family, { prefix, local }: ElementName, recordPrefix: string): Field | undefined {
+  const fields = FIELDS[family]
+  const name = Object.hasOwn(fields, local) ? fields[local] : undefined
+  return prefix === recordPrefix || name === 'lastmod' ? name : undefined
 }
 
 /** Atom's address is an attribute; in a sitemap a link names the page in another language. */
