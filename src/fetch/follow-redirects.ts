@@ -21,10 +21,9 @@ export interface FollowedResult {
 export interface FollowOptions {
   /** Most redirects followed. Default 20, as browsers. */
   readonly maxRedirects?: number
-  /**
-   * May this hop be made? A string refuses it and says why. Asked with the request as it would be sent, which it may
-   * replace (a private address that was allowed for the first host is not for the next).
-   */
+  /** `allowPrivate` of the request holds for its own host alone; with this, for every hop. Default false. */
+  readonly allowPrivateEverywhere?: boolean
+  /** May this hop be made? A string refuses it and says why; a request replaces the one that would be sent. */
   readonly onHop?: (next: FetchRequest, hop: Hop) => FetchRequest | string
 }
 
@@ -47,7 +46,7 @@ export async function followRedirects(
     if (decision.kind === 'refused') return end(redirectFailure(result, decision.reason))
     if (hops.length >= maxRedirects) return end(redirectFailure(result, `more than ${maxRedirects} redirects`))
     const hop = { url: current.url, status: result.status, location: decision.url }
-    const next = takeHop(nextRequest(current, decision), hop, options)
+    const next = takeHop(guarded(nextRequest(current, decision), request, options), hop, options)
     if (typeof next === 'string') return end(redirectFailure(result, next))
     // A cookie may open the way at the second try; without a new one, the same question gets the same answer.
     if (headersAll(result.headers, 'set-cookie').length > 0) seen.clear()
@@ -60,6 +59,12 @@ export async function followRedirects(
 
 function takeHop(next: FetchRequest, hop: Hop, options: FollowOptions): FetchRequest | string {
   return options.onHop?.(next, hop) ?? next
+}
+
+/** A seed's own host may be private; where it leads may not. */
+function guarded(next: FetchRequest, first: FetchRequest, options: FollowOptions): FetchRequest {
+  const allowed = options.allowPrivateEverywhere === true || new URL(next.url).hostname === new URL(first.url).hostname
+  return { ...next, allowPrivate: allowed && first.allowPrivate === true }
 }
 
 function keyOf(request: FetchRequest): string {

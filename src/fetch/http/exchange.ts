@@ -3,6 +3,7 @@
 import type { Clock } from '../../core/clock.ts'
 import type { FetchFailure, FetchResponse, FetchResult, HeaderList } from '../contract.ts'
 import { headerOf, headerTokens } from '../headers.ts'
+import { createBodyCollector, type BodyCollector } from './body-collector.ts'
 import { decodeBody, parseCodings } from './decode.ts'
 import type { Coding, Decoded } from './decoded.ts'
 import { classifyFault, type Fault, type Phase } from './faults.ts'
@@ -53,7 +54,7 @@ export class Exchange {
   #status = 0
   #headers: HeaderList = []
   #codings: readonly Coding[] = []
-  #chunks: Buffer[] = []
+  readonly #body: BodyCollector = createBodyCollector()
   #wireBytes = 0
   #headMs = 0
   #lastByteMs: number
@@ -127,7 +128,7 @@ export class Exchange {
   onData(chunk: Buffer): boolean {
     if (this.#settled || this.#bodyless) return true
     if (this.#plan.idleTimeoutMs !== undefined) this.#lastByteMs = this.#plan.clock.monotonicMs()
-    this.#chunks.push(chunk)
+    this.#body.add(chunk)
     this.#wireBytes += chunk.length
     if (this.#wireBytes <= this.#wireLimit()) return true
     if (this.#cuts()) this.#finish(true)
@@ -224,14 +225,14 @@ export class Exchange {
   #close(reusable: boolean): void {
     this.#settled = true
     this.#cancelTimer()
-    this.#chunks = []
+    this.#body.drop()
     if (!reusable) this.#abort?.()
     this.#ends.release(this.#connection, reusable)
   }
 
   /** `early`: what was read is enough, and the rest is not waited for. */
   #finish(early: boolean): void {
-    const wire = joined(this.#chunks)
+    const wire = this.#body.take()
     this.#close(!early)
     if (!early && this.#codings.length === 0 && wire.length <= this.#limitBytes) {
       this.#ends.settle(this.#response(wire, false))
@@ -290,14 +291,6 @@ export class Exchange {
     }
   }
 }
-
-function joined(chunks: readonly Buffer[]): Buffer {
-  const [first] = chunks
-  if (first === undefined) return EMPTY
-  return chunks.length === 1 ? first : Buffer.concat(chunks)
-}
-
-const EMPTY = Buffer.alloc(0)
 
 function headerList(raw: readonly Buffer[]): HeaderList {
   const headers: [string, string][] = []

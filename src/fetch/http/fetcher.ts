@@ -206,7 +206,7 @@ function defaultHeaders(options: HttpFetcherOptions): readonly string[] {
 
 /** As browsers write them over HTTP/1: some servers look at the case of names. HTTP/2 lowers them again. */
 function titleCase(name: string): string {
-  return name.replace(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase())
+  return name.startsWith('sec-ch-') ? name : name.replace(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase())
 }
 
 function headersFor(each: Attempt, absolute: boolean, context: Context): readonly string[] {

@@ -15,6 +15,8 @@ export interface HeadFilter {
   sawBytes(): boolean
 }
 
+const NOTHING = Buffer.alloc(0)
+
 interface Held {
   bytes: Buffer
   length: number
@@ -28,7 +30,7 @@ export function attachHeadFilter(socket: Socket): HeadFilter {
   const read = socket.read.bind(socket)
   let inHead = false
   let seen = false
-  const held: Held = { bytes: Buffer.alloc(0), length: 0 }
+  const held: Held = { bytes: NOTHING, length: 0 }
   const giveUp = (why: string): null => {
     held.length = 0
     socket.destroy(faultError({ failure: 'protocol', error: why }))
@@ -39,6 +41,8 @@ export function attachHeadFilter(socket: Socket): HeadFilter {
     if (step.kind === 'broken') return giveUp(step.problem)
     if (step.kind === 'wait') return null
     inHead = false
+    // What is handed out lies in this memory: a page must not change when the next head is held.
+    held.bytes = NOTHING
     return step.bytes
   }
   socket.read = (size?: number): Buffer | string | null => {

@@ -68,7 +68,7 @@ export function createOrigins(options: OriginsOptions): Origins {
       if (idle.size <= options.maxIdleOrigins) return
       idle.delete(key)
       origins.delete(key)
-      for (const connection of origin.all) destroy(connection)
+      for (const connection of origin.all) void destroy(connection)
     }
   }
   const originFor = (key: string, route: Route): Origin => {
@@ -91,7 +91,7 @@ export function createOrigins(options: OriginsOptions): Origins {
       connection.inFlight--
       if (!reusable) retire(connection)
       if (connection.retired) {
-        if (connection.inFlight === 0) destroy(connection)
+        if (connection.inFlight === 0) void destroy(connection)
       } else list(connection)
       if (--origin.inFlight > 0) return
       if (origin.all.size === 0) origins.delete(origin.key)

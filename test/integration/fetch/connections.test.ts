@@ -5,6 +5,10 @@ import { startRawServer, type RawExchange } from './raw-server.ts'
 
 afterEach(closeAll)
 
+function page(index: number): string {
+  return String(index).repeat(200)
+}
+
 describe('connections', () => {
   it('are used again', async () => {
     await using server = await startRawServer(({ socket }) => {
@@ -29,6 +33,31 @@ describe('connections', () => {
     const all = Array.from({ length: 12 }, () => fetcher.fetch({ url: server.url, allowPrivate: true }))
     for (const result of await Promise.all(all)) response(result)
     expect(server.connections()).toBe(12)
+  })
+
+  it('used again do not change the pages of before, however heads and bodies were split', async () => {
+    await using server = await startRawServer(({ socket, index }) => {
+      socket.write('HTTP/1.1 103 E\r\n\r\nHTTP/1.1 200 OK\r\nX: y', () => {
+        setTimeout(() => socket.write(`\r\nContent-Length: 200\r\n\r\n${page(index)}`), 5)
+      })
+    })
+    const fetcher = open()
+    const bodies: Uint8Array[] = []
+    for (let at = 0; at < 4; at++) {
+      // oxlint-disable-next-line no-await-in-loop -- in turn is the point
+      bodies.push(response(await fetcher.fetch({ url: server.url, allowPrivate: true })).body)
+    }
+    expect(server.connections()).toBe(1)
+    expect(bodies.map((body) => Buffer.from(body).toString())).toEqual([0, 1, 2, 3].map(page))
+  })
+
+  it('try the next address when one refuses', async () => {
+    await using server = await startRawServer(({ socket }) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+    })
+    const fetcher = open({ resolver: { resolve: async () => ['127.0.0.3', '::1', '127.0.0.2', '127.0.0.1'] } })
+    const result = response(await fetcher.fetch({ url: `http://many.test:${server.port}/`, allowPrivate: true }))
+    expect(result.remoteAddress).toBe('127.0.0.1')
   })
 
   it('that are lost between two requests cost nobody a try', async () => {
