@@ -40,10 +40,11 @@ export function insertRow(
   task: Task,
   from: { request: StoredRequest; skip: string | undefined; parent: Row | undefined; aliasOf?: Row },
 ): Row {
+  const { skip: _, ...request } = from.request
   const row: Row = {
     id: ++model.lastId,
     task,
-    request: from.request,
+    request,
     state: from.skip === undefined ? 'pending' : 'skipped',
     reason: from.skip,
     status: undefined,

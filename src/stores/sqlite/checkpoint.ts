@@ -82,7 +82,10 @@ function startWorker(path: string): Worker {
 /** Resolves also when the thread dies: then the next checkpoint is the business of whoever closes the file. */
 function ask(worker: Worker, mode: 'PASSIVE' | 'TRUNCATE' | 'CLOSE'): Promise<void> {
   return new Promise((resolve) => {
+    // A process must not end while somebody waits for this; but it may while the thread has nothing to do.
+    worker.ref()
     const end = (): void => {
+      worker.unref()
       worker.off('message', end)
       worker.off('exit', end)
       resolve()

@@ -76,7 +76,7 @@ export interface NewRow {
 export function insertRow(session: Session, queue: Queue, from: NewRow): number | undefined {
   const { sql } = session
   const { request, skip } = from
-  session.lastRequestId ||= sql.one<{ id: number | null }>('SELECT max(id) AS id FROM requests')?.id ?? 0
+  session.lastRequestId ||= highestId(session)
   const id = session.lastRequestId + 1
   const inserted = sql.run(
     `INSERT INTO requests(id, queue_id, fp, state, depth, priority, url, reason, parent, alias_of, extra)
@@ -99,6 +99,15 @@ export function insertRow(session: Session, queue: Queue, from: NewRow): number 
   count(session, queue.task, { state, depth: request.depth, by: 1, reason: skip ?? null })
   if (skip === undefined) enqueue(session, queue, { id, depth: request.depth, priority: request.priority })
   return id
+}
+
+/** Ids are never given twice, also after their requests were cleared. */
+export function highestId({ sql }: Session): number {
+  const row = sql.one<{ id: number }>(
+    `SELECT max(ifnull((SELECT max(id) FROM requests), 0),
+       ifnull((SELECT value FROM meta WHERE key = 'last_request_id'), 0)) AS id`,
+  )
+  return row?.id ?? 0
 }
 
 interface Placed {

@@ -7,7 +7,7 @@ import { revive } from './add.ts'
 import { freePlace } from './lease.ts'
 import type { LeaseRow } from './lease.ts'
 import { matchingRows } from './records.ts'
-import { dequeue, queueNow, stateOf } from './rows.ts'
+import { dequeue, highestId, queueNow, stateOf } from './rows.ts'
 import type { Row } from './rows.ts'
 import { ITEMS_OF_TASK, SKIPPED } from './schema.ts'
 import { count, findTask, flush, forget, queueById, taskOf } from './session.ts'
@@ -144,6 +144,7 @@ function disown(session: Session, task: Task): void {
     if (queue !== undefined) freePlace(session, queue, { signal: { kind: 'troubled' }, leasedAtMs: lease.leased_at })
   }
   flush(session)
+  sql.run("INSERT OR REPLACE INTO meta VALUES ('last_request_id', ?)", highestId(session))
   sql.run('UPDATE tasks SET name = NULL WHERE id = ?', task.id)
   sql.run('UPDATE queues SET due_ms = NULL WHERE task_id = ?', task.id)
   const own = 'SELECT r.id FROM requests r JOIN queues q ON q.id = r.queue_id WHERE q.task_id = ?'
@@ -182,8 +183,6 @@ function sweepSome(session: Session): boolean {
     sql.run('DELETE FROM replaced WHERE request_id = ?', id)
     sql.run('DELETE FROM requests WHERE id = ?', id)
   }
-  // Ids are given anew after a deletion: nothing in memory may remember the highest.
-  session.lastRequestId = 0
   if (ids.length > 0) return true
   sql.run('DELETE FROM ready WHERE queue_id = ?', queue.id)
   sql.run('DELETE FROM queues WHERE id = ?', queue.id)
