@@ -141,7 +141,7 @@ export default {
       ['pg', 'stores/postgres'],
       ['ioredis', 'stores/redis'],
       ['mongodb', 'stores/mongodb'],
-      ['@photostructure/sqlite', 'stores/sqlite'],
+      ['@photostructure/sqlite', 'stores/sqlite(-cache)?'],
       ['undici', 'fetch/http'],
       ['playwright-core', 'fetch/browser'],
     ].map(([pkg, folder]) => ({

@@ -1,0 +1,44 @@
+/** Names of cache entries: 128 bits of digest, the first 32 of them the host's. */
+
+import { createHash } from 'node:crypto'
+
+export interface CacheKeyParts {
+  /** Default GET. */
+  readonly method?: string
+  /** Canonical or as it is; without fragment. */
+  readonly url: string
+  /** Tells answers to one URL apart that depend on request headers. Default: none. */
+  readonly variant?: string
+}
+
+const HOST_DIGITS = 8
+const KEY_DIGITS = 32
+
+/** 32 hexadecimal digits. */
+export function cacheKeyOf({ method = 'GET', url, variant = '' }: CacheKeyParts): string {
+  // A URL holds no line end, so no two sets of parts make one text.
+  const rest = sha256(`${method}\n${url}\n${variant}`).slice(0, KEY_DIGITS - HOST_DIGITS)
+  return hostPrefixOf(hostOf(url)) + rest
+}
+
+/** The first 8 digits of all keys of a host. Hosts may share them: look at the URL too. */
+export function hostPrefixOf(host: string): string {
+  return sha256(host).slice(0, HOST_DIGITS)
+}
+
+/** With the port when the URL has one. */
+export function hostOf(url: string): string {
+  const start = url.indexOf('//') + 2
+  let end = start
+  while (end < url.length && url[end] !== '/' && url[end] !== '?' && url[end] !== '#') end += 1
+  const authority = url.slice(start, end)
+  return authority.slice(authority.lastIndexOf('@') + 1).toLowerCase()
+}
+
+export function isCacheKey(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text)
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,113 @@
+/** Forgetting: pages that are too old, then those used least recently, and what dead writers left. */
+
+import { rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { PruneOptions, PruneResult } from '../../cache/contract.ts'
+import type { Clock } from '../../core/clock.ts'
+import { META_ENDING, readMeta, removePage, settleIncoming, usedAtMs } from './page-file.ts'
+import { removeEmptyFolders, walkLeftovers, walkPages } from './walk.ts'
+
+const HOUR_MS = 3_600_000
+
+interface Pruning {
+  readonly root: string
+  readonly clock: Clock
+  readonly options: PruneOptions
+  readonly isOver: () => boolean
+  entries: number
+  bytes: number
+}
+
+export async function pruneFiles(root: string, clock: Clock, options: PruneOptions): Promise<PruneResult> {
+  const untilMs = options.budgetMs === undefined ? Infinity : clock.monotonicMs() + options.budgetMs
+  const isOver = (): boolean => options.signal?.aborted === true || clock.monotonicMs() > untilMs
+  const pruning: Pruning = { root, clock, options, isOver, entries: 0, bytes: 0 }
+  await removeLeftovers(pruning)
+  if (options.checkedBeforeMs !== undefined) await removeExpired(pruning, options.checkedBeforeMs)
+  if (options.maxBytes !== undefined) await evict(pruning, options.maxBytes)
+  return { entries: pruning.entries, bytes: pruning.bytes, finished: !isOver() }
+}
+
+async function removeLeftovers({ root, clock, isOver }: Pruning): Promise<void> {
+  for await (const path of walkLeftovers(root)) {
+    if (isOver()) return
+    const changedMs = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Infinity,
+    )
+    if (clock.nowMs() - changedMs <= HOUR_MS || (await settleIncoming(path))) continue
+    await rm(path, { force: true })
+  }
+}
+
+async function removeExpired(pruning: Pruning, beforeMs: number): Promise<void> {
+  const { root, isOver } = pruning
+  for await (const page of walkPages(root)) {
+    if (isOver()) return
+    const meta = await readMeta(join(root, page))
+    // Torn metadata are of nobody.
+    if (meta === undefined || meta.checkedAtMs < beforeMs) await remove(pruning, page)
+  }
+}
+
+async function remove(pruning: Pruning, page: string): Promise<number> {
+  const file = join(pruning.root, page)
+  const bytes = await pageBytes(file)
+  if (!(await removePage(file))) return 0
+  pruning.entries += 1
+  pruning.bytes += bytes
+  await removeEmptyFolders(pruning.root, page.split('/').slice(0, -1))
+  return bytes
+}
+
+/** Passes instead of a list of all pages in memory: when they were used, then those used before. */
+async function evict(pruning: Pruning, maxBytes: number): Promise<void> {
+  const { root, isOver } = pruning
+  const perHour = new Map<number, number>()
+  let total = 0
+  for await (const page of walkPages(root)) {
+    if (isOver()) return
+    const bytes = await pageBytes(join(root, page))
+    const hour = await usedHour(join(root, page))
+    perHour.set(hour, (perHour.get(hour) ?? 0) + bytes)
+    total += bytes
+  }
+  const above = total - maxBytes
+  if (above <= 0) return
+  let freed = 0
+  let newest = -Infinity
+  for (const hour of [...perHour.keys()].toSorted((a, b) => a - b)) {
+    newest = hour
+    freed += perHour.get(hour) ?? 0
+    if (freed >= above) break
+  }
+  const left = above - (await removeUsed(pruning, Infinity, (hour) => hour < newest))
+  await removeUsed(pruning, left, (hour) => hour === newest)
+}
+
+/** Answers how many bytes are free now; stops when it is enough. */
+async function removeUsed(pruning: Pruning, enough: number, isOld: (hour: number) => boolean): Promise<number> {
+  let freed = 0
+  for await (const page of walkPages(pruning.root)) {
+    if (freed >= enough || pruning.isOver()) break
+    if (isOld(await usedHour(join(pruning.root, page)))) freed += await remove(pruning, page)
+  }
+  return freed
+}
+
+async function usedHour(file: string): Promise<number> {
+  return Math.floor(((await usedAtMs(file)) ?? 0) / HOUR_MS)
+}
+
+/** Body and metadata. */
+export async function pageBytes(file: string): Promise<number> {
+  const sizes = await Promise.all(
+    [file, file + META_ENDING].map((path) =>
+      stat(path).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}

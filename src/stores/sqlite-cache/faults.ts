@@ -1,0 +1,30 @@
+/** What went wrong in SQLite, said in the words of this package. */
+
+import { CrawlError, isCrawlError } from '../../core/errors.ts'
+import { SQLITE, sqliteCodeOf } from './driver.ts'
+
+export function storeError(error: unknown, location: string): CrawlError {
+  if (isCrawlError(error)) return error
+  const problem = error instanceof Error ? error.message : String(error)
+  const options = { cause: error, context: { location, problem } }
+  switch (sqliteCodeOf(error)) {
+    case SQLITE.CORRUPT:
+    case SQLITE.NOTADB:
+      return new CrawlError('STORE_CORRUPT', options)
+    case SQLITE.FULL:
+      return new CrawlError('STORE_FULL', options)
+    case SQLITE.IOERR:
+      return new CrawlError(/ENOSPC|full/i.test(problem) ? 'STORE_FULL' : 'STORE_UNAVAILABLE', options)
+    default:
+      return new CrawlError('STORE_UNAVAILABLE', options)
+  }
+}
+
+export function isBusy(error: unknown): boolean {
+  const code = sqliteCodeOf(error)
+  return code === SQLITE.BUSY || code === SQLITE.LOCKED
+}
+
+export function closedError(location: string): CrawlError {
+  return new CrawlError('STORE_CLOSED', { context: { location } })
+}
