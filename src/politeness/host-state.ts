@@ -15,7 +15,7 @@ export const MAX_SILENT_FAILURES = 5
 const REST_BASE_MS = 30 * 1000
 const REST_MAX_MS = 15 * 60 * 1000
 /** A longer crawl delay counts as this. */
-export const MAX_CRAWL_DELAY_MS = 60 * 60 * 1000
+const MAX_CRAWL_DELAY_MS = 60 * 60 * 1000
 
 /**
  * Of a host that nothing is known of. It stands at one step of backoff, so that it is asked one request at a time until

@@ -3,7 +3,7 @@
 /** Bytes that are read: RFC 9309, 2.5 asks for at least 500 KiB. */
 export const MAX_ROBOTS_BYTES = 500 * 1024
 /** Longest crawl delay that is believed, in seconds; a longer one counts as this. */
-export const MAX_CRAWL_DELAY_SECONDS = 86_400
+const MAX_CRAWL_DELAY_SECONDS = 86_400
 const MAX_SITEMAPS = 1000
 
 export interface RobotsRule {

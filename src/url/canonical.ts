@@ -5,7 +5,7 @@ import * as crypto from 'node:crypto'
 export { isLoopbackHost } from '../util/host-name.ts'
 
 /** Default bound of a URL's length, in characters of its serialised form. */
-export const MAX_URL_BYTES = 8192
+const MAX_URL_BYTES = 8192
 
 export interface ParseUrlOptions {
   /** What a relative URL is resolved against. */

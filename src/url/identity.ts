@@ -69,7 +69,7 @@ export function withoutSessionPath(url: string): string {
 }
 
 /** At least 16 letters and digits, both among them: what a server draws, not what a person names. */
-export function isToken(value: string): boolean {
+function isToken(value: string): boolean {
   return (
     value.length >= 16 &&
     value.length <= 256 &&

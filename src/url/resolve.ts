@@ -1,16 +1,10 @@
 /** Resolves the links of one page: `new URL`, with short cuts for the plain links that most pages are made of. */
 
-/** Links kept resolved, for the navigation that repeats inside a page. */
+/** Links kept that took the slow way, for the navigation that repeats inside a page. */
 const MAX_CACHED_LINKS = 4096
 const MAX_CACHED_LENGTH = 512
-/** Hosts that are known to be written as the standard would write them. */
+/** Hosts that are known to be written as the standard would write them, or not. */
 const MAX_CACHED_ORIGINS = 512
-
-// Characters that stand in a path or a query as they are, whatever comes before them. Dots and colons are looked at apart.
-const PLAIN = /^[A-Za-z0-9\-._~!$&()*+,;=:@/?%[\]]+$/
-// A segment that begins with a dot, plain or escaped, may be a dot segment.
-const DOT_SEGMENT = /(?:^|\/)(?:\.|%2[eE])/
-const ORIGIN = /^https?:\/\/[^/?]+/
 
 export type Resolver = (href: string) => string | null
 
@@ -26,44 +20,65 @@ export function createResolver(baseUrl: string): Resolver {
 
   return (href) => {
     const hash = href.indexOf('#')
-    const bare = hash === -1 ? href : href.slice(0, hash)
-    // Blanks before a fragment are not what blanks at the end are: such links go without the cache.
-    if (hash !== -1 && !PLAIN.test(bare)) return resolvePlain(bare) ?? resolveSlow(href, base)
-    const cached = cache.get(bare)
+    const plain = anchor === undefined ? undefined : resolvePlain(anchor, hash === -1 ? href : href.slice(0, hash))
+    return plain ?? resolveCached(href)
+  }
+
+  function resolveCached(href: string): string | null {
+    const cached = cache.get(href)
     if (cached !== undefined) return cached
-    const resolved = resolvePlain(bare) ?? resolveSlow(bare, base)
-    if (cache.size < MAX_CACHED_LINKS && bare.length <= MAX_CACHED_LENGTH) cache.set(bare, resolved)
+    const url = parse(href, base?.href)
+    const resolved = url === null ? null : withoutFragment(url.href)
+    if (cache.size < MAX_CACHED_LINKS && href.length <= MAX_CACHED_LENGTH) cache.set(href, resolved)
     return resolved
   }
 
   /** Undefined where it is not plain that joining strings does what the standard does. */
-  function resolvePlain(href: string): string | undefined {
-    if (anchor === undefined) return undefined
-    if (href === '') return anchor.self
-    if (!PLAIN.test(href)) return undefined
-    if (href.startsWith('/')) {
-      return href.startsWith('//') ? resolveOrigin(anchor.scheme + href) : joinPath(anchor.origin, href)
+  function resolvePlain(from: Anchor, href: string): string | undefined {
+    const first = href.charCodeAt(0)
+    if (first === SLASH) {
+      if (href.charCodeAt(1) === SLASH) return resolveOrigin(from, from.scheme + href)
+      return isPlain(href, 1) ? from.origin + href : undefined
     }
-    if (href.startsWith('?')) return anchor.path + href
-    if (href.startsWith('http')) {
-      const absolute = resolveOrigin(href)
-      if (absolute !== undefined) return absolute
-    }
-    return href.includes(':') ? undefined : joinRelative(anchor, href)
+    if (first === QUESTION) return isPlain(href, 1) ? from.path + href : undefined
+    if (href === '') return from.self
+    if (href.startsWith('http://') || href.startsWith('https://')) return resolveOrigin(from, href)
+    return href.includes(':') ? undefined : joinRelative(from, href)
   }
 
-  function resolveOrigin(href: string): string | undefined {
-    const origin = ORIGIN.exec(href)?.[0]
-    if (origin === undefined) return undefined
-    let isPlain = origins.get(origin)
-    if (isPlain === undefined) {
-      isPlain = parse(origin, undefined)?.href === `${origin}/`
-      if (origins.size < MAX_CACHED_ORIGINS) origins.set(origin, isPlain)
-    }
-    if (!isPlain) return undefined
-    const rest = href.slice(origin.length)
-    return rest.startsWith('/') ? joinPath(origin, rest) : rest === '' ? `${origin}/` : `${origin}/${rest}`
+  function resolveOrigin(from: Anchor, href: string): string | undefined {
+    const end = href.indexOf('/', 8)
+    if (end === -1 || !isPlain(href, end + 1)) return undefined
+    const origin = href.slice(0, end)
+    return origin === from.origin || isPlainOrigin(origin) ? href : undefined
   }
+
+  function isPlainOrigin(origin: string): boolean {
+    const known = origins.get(origin)
+    if (known !== undefined) return known
+    const isSame = parse(origin, undefined)?.href === `${origin}/`
+    if (origins.size < MAX_CACHED_ORIGINS) origins.set(origin, isSame)
+    return isSame
+  }
+}
+
+const [SLASH, DOT, PERCENT, QUESTION] = [0x2f, 0x2e, 0x25, 0x3f]
+/** 1 for the characters that stand in a path or a query as they are, whatever comes before them. */
+const PLAIN = Uint8Array.from({ length: 128 }, (_, code) =>
+  Number(/[\w\-.~!$&()*+,;=:@/?%[\]]/.test(String.fromCharCode(code))),
+)
+
+/** Whether nothing from `start`, which begins a segment, needs an escape or could be part of a dot segment. */
+function isPlain(href: string, start: number): boolean {
+  let before = SLASH
+  for (let i = start; i < href.length; i++) {
+    const code = href.charCodeAt(i)
+    if (PLAIN[code] !== 1) return false
+    // A segment that begins with a dot, plain or escaped, may be a dot segment.
+    if (before === SLASH && (code === DOT || code === PERCENT)) return false
+    before = code
+  }
+  return true
 }
 
 interface Anchor {
@@ -80,33 +95,27 @@ interface Anchor {
 }
 
 function anchorOf(base: URL): Anchor {
-  const self = base.href.split('#', 1)[0] ?? ''
-  const path = self.split('?', 1)[0] ?? ''
+  const self = withoutFragment(base.href)
+  const query = self.indexOf('?')
+  const path = query === -1 ? self : self.slice(0, query)
   const origin = path.slice(0, path.indexOf('/', base.protocol.length + 2))
   return { scheme: base.protocol, origin, folder: path.slice(0, path.lastIndexOf('/') + 1), path, self }
 }
 
-function joinPath(origin: string, pathAndQuery: string): string | undefined {
-  return DOT_SEGMENT.test(pathAndQuery) ? undefined : origin + pathAndQuery
-}
-
-function joinRelative(anchor: Anchor, href: string): string | undefined {
-  let { folder } = anchor
-  let rest = href
-  while (rest.startsWith('../')) {
-    rest = rest.slice(3)
+function joinRelative({ origin, folder: start }: Anchor, href: string): string | undefined {
+  let folder = start
+  let from = href.startsWith('./') ? 2 : 0
+  while (href.startsWith('../', from)) {
+    from += 3
     // Above the root there is only the root.
-    if (folder.length > anchor.origin.length + 1)
-      folder = folder.slice(0, folder.lastIndexOf('/', folder.length - 2) + 1)
+    if (folder.length > origin.length + 1) folder = folder.slice(0, folder.lastIndexOf('/', folder.length - 2) + 1)
   }
-  if (rest === href && rest.startsWith('./')) rest = rest.slice(2)
-  if (rest === '') return folder
-  return DOT_SEGMENT.test(rest) ? undefined : folder + rest
+  return isPlain(href, from) ? folder + href.slice(from) : undefined
 }
 
-function resolveSlow(href: string, base: URL | null): string | null {
-  const url = parse(href, base?.href)
-  return url === null ? null : (url.href.split('#', 1)[0] ?? null)
+function withoutFragment(href: string): string {
+  const hash = href.indexOf('#')
+  return hash === -1 ? href : href.slice(0, hash)
 }
 
 function parse(href: string, base: string | undefined): URL | null {

@@ -51,7 +51,7 @@ export function createSingleFlight<T>(): SingleFlight<T> {
 }
 
 /** Settles as the promise does, or rejects with the signal's reason; leaves no listener behind. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise
   signal.throwIfAborted()
   return new Promise<T>((resolve, reject) => {
