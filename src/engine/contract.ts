@@ -152,6 +152,8 @@ export interface Candidate {
 export interface Door {
   /** A seed brings its host into scope. */
   admitSeed(draft: RequestDraft): StoredRequest | { readonly problem: string }
+  /** The store has it at this depth or a smaller one, as far as this process remembers: false may be wrong, true is not. */
+  isKnown(url: string, depth: number): boolean
   /** `known`: the store has it at this depth or a smaller one. `refused`: it is recorded as refused already. */
   admit(candidate: Candidate): StoredRequest | 'known' | 'refused'
   /** A redirect's target: a request, or the reason why not. */

@@ -48,6 +48,10 @@ class TaskDoor implements Door {
     return this.#request(draft, { ...parsed, depth: 0 })
   }
 
+  isKnown(url: string, depth: number): boolean {
+    return this.#known.has(url, depth)
+  }
+
   admit(candidate: Candidate): StoredRequest | 'known' | 'refused' {
     const { url, depth, draft } = candidate
     const plain = !hasIdentityOfItsOwn(draft)

@@ -54,7 +54,7 @@ function recordPage({ story, exchange, page, way }: Handling): void {
       title: page.title,
       contentType: page.contentType,
       bytes: response.body.length,
-      links: page.links.length,
+      links: page.scan.links.length,
       fetchedAtMs: story.deps.clock.nowMs(),
       fromCache,
       ...(task.fieldsOf === undefined ? {} : { fields: task.fieldsOf(page) }),

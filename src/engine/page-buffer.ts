@@ -26,38 +26,41 @@ export interface Doorway {
   readonly keepKnownLinks: boolean
 }
 
-export function enqueueOne({ door, buffer, keepKnownLinks }: Doorway, candidate: Candidate): void {
+export function enqueueOne(way: Doorway, candidate: Candidate): void {
+  const { door, buffer, keepKnownLinks } = way
   const answer = door.admit(candidate)
-  if (answer === 'known') {
-    buffer.duplicates++
-    if (keepKnownLinks) buffer.knownLinks.push(door.fingerprintOf(candidate.url))
-  } else if (answer !== 'refused') buffer.discovered.push(answer)
+  if (answer === 'known') countKnown(way, candidate.url)
+  else if (answer !== 'refused') buffer.discovered.push(answer)
   else if (keepKnownLinks) buffer.knownLinks.push(door.fingerprintOf(candidate.url))
 }
 
-/** All links of the page, each once; one that is there with and without nofollow counts as followed. */
+function countKnown({ door, buffer, keepKnownLinks }: Doorway, url: string): void {
+  buffer.duplicates++
+  if (keepKnownLinks) buffer.knownLinks.push(door.fingerprintOf(url))
+}
+
+/** All links of the page; one that is there with and without nofollow counts as followed. */
 export function enqueuePageLinks(way: Doorway, page: Page, pageNofollow: boolean): void {
   const { links, refresh, tooLong, invalidLinks } = page.scan
-  const followed = new Set<string>([page.url])
+  // only what is new needs a look whether this page had it already: most links are known, and told by one hash
+  const fresh = new Set<string>([page.url])
   let unfollowed: string[] | undefined
   for (const link of links) {
     if (link.nofollow || pageNofollow) (unfollowed ??= []).push(link.url)
-    else if (!followed.has(link.url)) {
-      followed.add(link.url)
-      enqueueOne(way, { url: link.url, depth: way.depth })
-    }
+    else enqueueFresh(way, { url: link.url, depth: way.depth }, fresh)
   }
-  if (refresh !== undefined && !followed.has(refresh.url)) {
-    followed.add(refresh.url)
-    enqueueOne(way, { url: refresh.url, depth: way.depth, nofollow: pageNofollow })
-  }
-  for (const url of unfollowed ?? []) {
-    if (followed.has(url)) continue
-    followed.add(url)
-    enqueueOne(way, { url, depth: way.depth, nofollow: true })
-  }
+  if (refresh !== undefined) enqueueFresh(way, { url: refresh.url, depth: way.depth, nofollow: pageNofollow }, fresh)
+  for (const url of unfollowed ?? []) enqueueFresh(way, { url, depth: way.depth, nofollow: true }, fresh)
   for (const head of tooLong) recordTooLong(way, head)
   way.buffer.invalidUrls += invalidLinks
+}
+
+function enqueueFresh(way: Doorway, candidate: Candidate, fresh: Set<string>): void {
+  if (way.door.isKnown(candidate.url, candidate.depth)) countKnown(way, candidate.url)
+  else if (!fresh.has(candidate.url)) {
+    fresh.add(candidate.url)
+    enqueueOne(way, candidate)
+  }
 }
 
 /** A request as a handler wrote it; relative URLs are resolved against `base`. */

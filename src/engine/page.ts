@@ -69,6 +69,7 @@ class LazyPage implements Page {
           agent: this.#options.agent,
           maxUrlBytes: this.#options.maxUrlBytes,
           resolve: createResolver,
+          xml: this.#sniffed().isXml,
         })
       : { ...EMPTY_SCAN, base: this.url })
   }

@@ -4,13 +4,16 @@ import type { FailedAttempt } from '../core/outcome.ts'
 import { failureOfStatus } from '../failures/classify.ts'
 import type { FetchFailure, FetchRequest, FetchResponse } from '../fetch/contract.ts'
 import { headerOf, headersAll } from '../fetch/headers.ts'
-import { decideRedirect } from '../fetch/redirect.ts'
-import type { Settlement } from '../frontier/contract.ts'
+import { decideRedirect, headersForHop } from '../fetch/redirect.ts'
+import type { Lease, Settlement } from '../frontier/contract.ts'
 import { parseRetryAfter } from '../politeness/retry-after.ts'
 import type { HostSignal } from '../politeness/contract.ts'
 import { handlePage } from './handle-page.ts'
 import { followHop, hopOf } from './redirect.ts'
 import { answered, end, failed, hostSignal, type ProcessOptions, retryOrFail, type Story } from './settlement.ts'
+
+/** What is in memory answers within a microtask; whatever takes longer was fetched or read. */
+const STALE_LEASE_MS = 1
 
 export async function processRequest(options: ProcessOptions): Promise<Settlement> {
   const { deps, task, lease, signal } = options
@@ -19,6 +22,7 @@ export async function processRequest(options: ProcessOptions): Promise<Settlemen
   }
   let crawlDelayMs: number | undefined
   if (task.respectRobots) {
+    const askedAtMs = deps.clock.monotonicMs()
     const decision = await deps.robots.decide(lease.url, {
       allowPrivate: task.allowPrivate || task.door.isSeedHost(lease.hostKey),
       signal,
@@ -27,6 +31,10 @@ export async function processRequest(options: ProcessOptions): Promise<Settlemen
     if (decision.kind === 'unreachable') return waitForRobots(options, decision)
     if (!decision.verdict.allowed) return end(lease, { kind: 'skipped', reason: 'robots' })
     crawlDelayMs = (decision.verdict.crawlDelay ?? 0) * 1000
+    // robots.txt had to be fetched: the time reserved by the lease is over, and others may have waited with this one
+    if (deps.clock.monotonicMs() - askedAtMs > STALE_LEASE_MS) {
+      return { ...end(lease, { kind: 'released' }), host: { kind: 'answered', crawlDelayMs } }
+    }
   }
   return fetchAndSettle({ ...options, crawlDelayMs })
 }
@@ -65,11 +73,18 @@ function fetchRequestOf({ task, lease, signal }: Story): FetchRequest {
     url: lease.url,
     ...(request.method === undefined ? {} : { method: request.method }),
     ...(request.payload === undefined ? {} : { body: request.payload }),
-    headers: { ...task.headers, ...(seedHost ? task.seedHeaders : {}), ...request.headers },
+    headers: { ...hopHeaders(task.headers, lease), ...(seedHost ? task.seedHeaders : {}) },
     allowPrivate: task.allowPrivate || seedHost,
     session: task.settings.name,
     signal,
   }
+}
+
+/** Where a redirect led to another origin, the user's own headers stay behind. */
+function hopHeaders(shared: Readonly<Record<string, string>>, lease: Lease): Readonly<Record<string, string>> {
+  const headers = lease.request.headers === undefined ? shared : { ...shared, ...lease.request.headers }
+  if (lease.hops.length === 0) return headers
+  return headersForHop({ from: lease.request.url, to: lease.url, headers, keepBody: true })
 }
 
 function settleFailure(story: Story, result: FetchFailure): Settlement {
