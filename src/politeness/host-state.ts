@@ -117,7 +117,8 @@ function boundedMs(ms: number): number {
 
 /** Only while the time is still the one that this request reserved: whoever came after, or a backoff, keeps theirs. */
 function giveTimeBack(state: HostState, { leasedAtMs, limits }: SettleHostOptions): HostState {
-  const isOwn = state.nextAtMs === leasedAtMs + delayOf(state, limits) && state.backoffAtMs <= leasedAtMs
+  // A store may have rounded one of the two.
+  const isOwn = Math.abs(state.nextAtMs - leasedAtMs - delayOf(state, limits)) < 1 && state.backoffAtMs <= leasedAtMs
   return isOwn ? { ...state, nextAtMs: leasedAtMs } : state
 }
 
