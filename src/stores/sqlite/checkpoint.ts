@@ -11,7 +11,7 @@ export interface Checkpointer {
 }
 
 /** The log is copied when it is this large; the thread is not even started for a small crawl. */
-const WAL_BYTES = 24 * 1024 * 1024
+const WAL_BYTES = 64 * 1024 * 1024
 /** The size of the log is asked for once in so many commits. */
 const CHECK_EVERY = 32
 

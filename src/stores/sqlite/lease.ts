@@ -9,7 +9,7 @@ import { isHostDown, mayStart, reserve, settleHost } from '../../politeness/host
 import { continueLowering } from './add.ts'
 import { enqueue, hopOf, ownQueue, requestOf } from './rows.ts'
 import type { Row } from './rows.ts'
-import { count, flushQueues, queueById, setHost, taskOf, touchQueue } from './session.ts'
+import { count, queueById, setHost, taskOf, touchedQueues, touchQueue } from './session.ts'
 import type { Queue, Session } from './session.ts'
 
 type Scope = Pick<LeaseOptions, 'tasks' | 'pageLimit'>
@@ -22,7 +22,6 @@ export function leaseNext(session: Session, options: LeaseOptions): readonly Lea
   continueLowering(session)
   takeBackExpired(session, nowMs)
   placeDue(session, nowMs)
-  flushQueues(session)
   return giveLeases(session, planLeases(session, options, nowMs), { leaseMs: options.leaseMs, nowMs })
 }
 
@@ -64,6 +63,8 @@ function planLeases(session: Session, options: LeaseOptions, nowMs: number): rea
 
 /** The host whose turn came first comes first. */
 function startable(session: Session, { tasks, max, pageLimit }: LeaseOptions, nowMs: number): Queue[] {
+  // Of these the file does not know yet when they are due.
+  const changed = touchedQueues(session)
   const queues: Queue[] = []
   for (const name of tasks) {
     const task = taskOf(session, name)
@@ -72,17 +73,22 @@ function startable(session: Session, { tasks, max, pageLimit }: LeaseOptions, no
       'SELECT id FROM queues WHERE task_id = ? AND due_ms <= ? ORDER BY due_ms, id LIMIT ?',
       task.id,
       nowMs,
-      Math.min(max, 1000) + 64,
+      Math.min(max, 1000) + 64 + changed.size,
     )
     for (const { id } of rows) {
       const queue = queueById(session, id)
-      if (queue === undefined) continue
-      // What was due and cannot start after all gets its due time reckoned anew.
-      if (mayStart(queue.host.state, queue.limits, nowMs)) queues.push(queue)
-      else touchQueue(session, queue)
+      if (queue !== undefined && !changed.has(queue)) queues.push(queue)
     }
+    for (const queue of changed) if (queue.task === task && queue.ready > 0) queues.push(queue)
   }
-  return queues.toSorted((a, b) => turnOf(a.host.state, nowMs) - turnOf(b.host.state, nowMs) || a.id - b.id)
+  return queues
+    .filter((queue) => {
+      if (mayStart(queue.host.state, queue.limits, nowMs)) return true
+      // What was due and cannot start after all gets its due time reckoned anew.
+      touchQueue(session, queue)
+      return false
+    })
+    .toSorted((a, b) => turnOf(a.host.state, nowMs) - turnOf(b.host.state, nowMs) || a.id - b.id)
 }
 
 type LeasedRow = [

@@ -78,26 +78,42 @@ export function insertRow(session: Session, queue: Queue, from: NewRow): number 
   const { request, skip } = from
   session.lastRequestId ||= highestId(session)
   const id = session.lastRequestId + 1
-  const inserted = sql.run(
-    `INSERT INTO requests(id, queue_id, fp, state, depth, priority, url, reason, parent, alias_of, extra)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(queue_id, fp) DO NOTHING`,
-    id,
-    queue.id,
-    request.fingerprint,
-    skip === undefined ? PENDING : SKIPPED,
-    request.depth,
-    request.priority,
-    request.url,
-    skip ?? null,
-    from.parent,
-    from.aliasOf ?? null,
-    extraOf(request),
-  )
+  const { fingerprint, depth, priority, url } = request
+  const extra = extraOf(request)
+  const { parent, aliasOf = null } = from
+  const inserted =
+    skip === undefined && extra === null && aliasOf === null
+      ? sql.run(
+          `INSERT INTO requests(id, queue_id, fp, state, depth, priority, url, parent)
+           VALUES (?, ?, ?, ${PENDING}, ?, ?, ?, ?) ON CONFLICT(queue_id, fp) DO NOTHING`,
+          id,
+          queue.id,
+          fingerprint,
+          depth,
+          priority,
+          url,
+          parent,
+        )
+      : sql.run(
+          `INSERT INTO requests(id, queue_id, fp, state, depth, priority, url, reason, parent, alias_of, extra)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(queue_id, fp) DO NOTHING`,
+          id,
+          queue.id,
+          fingerprint,
+          skip === undefined ? PENDING : SKIPPED,
+          depth,
+          priority,
+          url,
+          skip ?? null,
+          parent,
+          aliasOf,
+          extra,
+        )
   if (inserted === 0) return undefined
   session.lastRequestId = id
   const state = skip === undefined ? 'pending' : 'skipped'
-  count(session, queue.task, { state, depth: request.depth, by: 1, reason: skip ?? null })
-  if (skip === undefined) enqueue(session, queue, { id, depth: request.depth, priority: request.priority })
+  count(session, queue.task, { state, depth, by: 1, reason: skip ?? null })
+  if (skip === undefined) enqueue(session, queue, { id, depth, priority })
   return id
 }
 

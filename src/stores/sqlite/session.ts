@@ -270,16 +270,20 @@ export function flush(session: Session): void {
   touched.tasks.clear()
 }
 
-/** Makes the due times in the file true: before they are asked for. */
-export function flushQueues(session: Session): void {
-  const { touched, sql } = session
-  const nowMs = session.storeClock.nowMs()
+/** Queues whose due time in the file is not true any more. */
+export function touchedQueues({ touched }: Session): ReadonlySet<Queue> {
   for (const host of touched.hosts) {
     if (!host.dirty) continue
     host.dirty = false
     for (const queue of host.queues) touched.queues.add(queue)
   }
-  for (const queue of touched.queues) {
+  return touched.queues
+}
+
+function flushQueues(session: Session): void {
+  const { touched, sql } = session
+  const nowMs = session.storeClock.nowMs()
+  for (const queue of touchedQueues(session)) {
     const startMs = queue.ready > 0 ? nextStartMs(queue.host.state, queue.limits, nowMs) : Infinity
     const dueMs = Number.isFinite(startMs) ? startMs : null
     if (!queue.dirty && dueMs === queue.dueMs) continue

@@ -87,37 +87,46 @@ function endingOf(outcome: Outcome): Ending {
   }
 }
 
-/** One statement writes the row and tells where it stands by now. */
+interface Standing {
+  readonly depth: number
+  readonly priority: number
+}
+
+/** Writes the row and tells where it stands by now. */
 function settleRow(
-  { sql }: Session,
+  session: Session,
   { id, itemSeq }: Pick<Settling, 'id' | 'task' | 'itemSeq'>,
-  { outcome, items }: Settlement,
-): { readonly depth: number; readonly priority: number } {
+  { outcome, items, lease }: Settlement,
+): Standing {
+  const { sql } = session
+  if (outcome.kind === 'done') {
+    // What nearly all settlements are, at half the price: the request stands where it stood when it was leased.
+    const { depth, priority } = lease.request
+    const same = sql.run(
+      `UPDATE requests SET state = ${DONE}, reason = NULL, status = ?, item_seq = ifnull(?, item_seq),
+         item_count = ifnull(?, item_count) WHERE id = ? AND depth = ? AND priority = ?`,
+      outcome.status,
+      items.length === 0 ? null : itemSeq,
+      items.length === 0 ? null : items.length,
+      id,
+      depth,
+      priority,
+    )
+    if (same === 1) return { depth, priority }
+  }
   const { state, reason, status, keepStatus, charge } = endingOf(outcome)
-  const row =
-    items.length > 0
-      ? sql.one<{ depth: number; priority: number }>(
-          `UPDATE requests SET state = ?, reason = ?, status = iif(?, status, ?), attempt = attempt + ?,
-             item_seq = ?, item_count = ? WHERE id = ? RETURNING depth, priority`,
-          state,
-          reason,
-          keepStatus ? 1 : 0,
-          status,
-          charge,
-          itemSeq,
-          items.length,
-          id,
-        )
-      : sql.one<{ depth: number; priority: number }>(
-          `UPDATE requests SET state = ?, reason = ?, status = iif(?, status, ?), attempt = attempt + ?
-           WHERE id = ? RETURNING depth, priority`,
-          state,
-          reason,
-          keepStatus ? 1 : 0,
-          status,
-          charge,
-          id,
-        )
+  const row = sql.one<Standing>(
+    `UPDATE requests SET state = ?, reason = ?, status = iif(?, status, ?), attempt = attempt + ?,
+       item_seq = ifnull(?, item_seq), item_count = ifnull(?, item_count) WHERE id = ? RETURNING depth, priority`,
+    state,
+    reason,
+    keepStatus ? 1 : 0,
+    status,
+    charge,
+    items.length === 0 ? null : itemSeq,
+    items.length === 0 ? null : items.length,
+    id,
+  )
   if (row === undefined) throw new Error(`Request ${id} is leased and is not there`)
   return row
 }
