@@ -2,8 +2,6 @@
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly expected: string }
 
-export type Parser<T> = (raw: string) => Parsed<T>
-
 export interface Bounds {
   readonly min?: number
   readonly max?: number
@@ -26,8 +24,8 @@ const DURATION_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } 
 const SIZE_BYTES = { b: 1, kb: 1_024, mb: 1_048_576, gb: 1_073_741_824 } as const
 const NUMBER_AND_UNIT = /^(\d{1,15}(?:\.\d{1,9})?|\.\d{1,9})\s*([a-z]*)$/
 
-export const value = <T>(parsed: T): Parsed<T> => ({ ok: true, value: parsed })
-export const wanted = (expected: string): Parsed<never> => ({ ok: false, expected })
+const value = <T>(parsed: T): Parsed<T> => ({ ok: true, value: parsed })
+const wanted = (expected: string): Parsed<never> => ({ ok: false, expected })
 
 function numberWithUnit(raw: string, units: Readonly<Record<string, number>>, bareUnit: string): number | undefined {
   const match = NUMBER_AND_UNIT.exec(raw.trim().toLowerCase())

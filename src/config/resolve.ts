@@ -36,7 +36,7 @@ export async function resolveOptions({ command, argv, env, cwd }: ResolveInput):
 }
 
 /** The first layer that gives an option decides it, lists included; every given value is checked. */
-export function mergeLayers(layers: readonly GivenOptions[]): Omit<Resolved, 'positionals'> {
+function mergeLayers(layers: readonly GivenOptions[]): Omit<Resolved, 'positionals'> {
   const options: Record<string, unknown> = { ...defaultOptions() }
   const givenBy = new Map<OptionKey, string>()
   for (const [key, row] of OPTION_ENTRIES) {

@@ -4,7 +4,7 @@ import { choice, list, optionalText, text, toggle } from '../option-row.ts'
 import { parseSelect, parseText } from '../parse.ts'
 import { CRAWL, STORED } from './commands.ts'
 
-export const OUTPUT_FORMATS = ['jsonl', 'csv', 'sqlite', 'parquet'] as const
+const OUTPUT_FORMATS = ['jsonl', 'csv', 'sqlite', 'parquet'] as const
 
 export const RESULTS = {
   output: text({
