@@ -73,6 +73,3 @@ export interface Fetcher {
   fetch(request: FetchRequest): Promise<FetchResult>
   close(): Promise<void>
 }
-
-/** First value of a header, or undefined. `name` in lower case. */
-export type HeaderOf = (headers: HeaderList, name: string) => string | undefined

@@ -48,7 +48,7 @@ function nextMethod(status: number, method: string): { readonly method: string; 
  * Location as text. Its bytes are UTF-8 if they can be; otherwise each byte above 0x7F is percent-encoded as it is, so that
  * no replacement character ever gets into a URL.
  */
-export function decodeLocation(latin1: string): string {
+function decodeLocation(latin1: string): string {
   // eslint-disable-next-line no-control-regex -- the range is the point: anything beyond ASCII
   if (!/[^\u0000-\u007f]/.test(latin1)) return latin1
   try {

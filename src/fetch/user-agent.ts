@@ -1,4 +1,4 @@
-/** Who we say we are: the honest agent, a fixed one, or a browser drawn by its share of use and kept for a session. */
+/** Browsers to show ourselves as: drawn by their share of use, and one for a host as long as a session lasts. */
 
 import type { HeaderList } from './contract.ts'
 
@@ -8,11 +8,6 @@ export type IdentityHeaders = Readonly<Record<string, string>>
 export interface Identities {
   /** The headers by which this session shows itself to this host: the same for as long as the session lasts. */
   headersFor(session: string, url: string): IdentityHeaders
-}
-
-/** `spoor/VERSION (+URL)`: says what it is and where its owner can be asked. */
-export function honestUserAgent(version: string, url: string): string {
-  return `spoor/${version} (+${url})`
 }
 
 export interface RandomIdentitiesOptions {

@@ -1,23 +1,11 @@
 import { describe, expect, it } from 'vitest'
 
-import {
-  createRandomIdentities,
-  honestUserAgent,
-  identityOf,
-  keepCurrent,
-  openBrowserDraw,
-} from '../../../src/fetch/user-agent.ts'
+import { createRandomIdentities, identityOf, keepCurrent, openBrowserDraw } from '../../../src/fetch/user-agent.ts'
 import { seededRandom } from '../../../src/util/random.ts'
 
 function named(name: string): Record<string, string> {
   return { 'user-agent': `Mozilla/5.0 ${name}` }
 }
-
-describe('the honest agent', () => {
-  it('names the crawler, its version and a page about it', () => {
-    expect(honestUserAgent('1.2.3', 'https://spoor.example/bot')).toBe('spoor/1.2.3 (+https://spoor.example/bot)')
-  })
-})
 
 describe('random agents', () => {
   it('are current browsers with headers that match, by share of use', async () => {
