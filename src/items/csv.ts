@@ -1,10 +1,9 @@
 /** CSV by RFC 4180 with a header: a column met after the header was written makes the file outdated, never the row poorer. */
 
-import { stringify } from 'csv-stringify/sync'
 import { type ColumnSet, createColumnSet } from './columns.ts'
 import type { StoredItem } from './contract.ts'
 import { type EncoderStart, type ItemEncoder, NO_BYTES } from './encoder.ts'
-import { type Row, flattenItem, parseItem } from './flatten.ts'
+import { type Cell, type Row, flattenItem, parseItem } from './flatten.ts'
 
 interface CsvLayout {
   /** Of the header that stands in the file; none: it is not written yet. */
@@ -38,7 +37,7 @@ export function createCsvEncoder({ layout, like }: EncoderStart = {}): ItemEncod
   const end = (): Uint8Array => {
     if (header !== undefined) return NO_BYTES
     header = set.columns
-    return Buffer.from(stringify([[...header]]))
+    return Buffer.from(formatLine(header))
   }
   const currentLayout = (): CsvLayout => ({ met: set.met, ...(header === undefined ? {} : { header }) })
   return { encode, outdated: () => outdated, layout: () => JSON.stringify(currentLayout()), end }
@@ -48,9 +47,18 @@ function formatRows(
   rows: readonly Row[],
   { set, header, first }: { set: ColumnSet; header: readonly string[]; first: boolean },
 ): string {
-  const lines: unknown[][] = rows.map((row) => set.cells(row, header))
-  if (first) lines.unshift([...header])
-  return stringify(lines, { cast: { boolean: String } })
+  const lines = rows.map((row) => formatLine(set.cells(row, header)))
+  return (first ? formatLine(header) : '') + lines.join('')
+}
+
+function formatLine(cells: readonly (Cell | undefined)[]): string {
+  return `${cells.map(formatCell).join(',')}\n`
+}
+
+function formatCell(cell: Cell | undefined): string {
+  if (cell === undefined || cell === null) return ''
+  const text = String(cell)
+  return /["\r\n,]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 function parseLayout(text: string | undefined): CsvLayout | undefined {

@@ -19,13 +19,13 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   EIO: `the disk reports an error; ${GOES_ON}`,
 }
 
-/** SQLite's own, of the drivers that keep them apart from the system's. */
-const SQLITE_FULL = 13
+/** SQLite's own codes: the low byte of what its driver gives. */
+const SQLITE_CODES: Readonly<Record<number, string>> = { 10: 'EIO', 13: 'ENOSPC' }
 
 export function exportFailed(file: string, cause: unknown): CrawlError {
   if (isCrawlError(cause)) return cause
   const { code, errcode, message } = cause as { code?: unknown; errcode?: unknown; message?: unknown }
-  const name = errcode === SQLITE_FULL ? 'ENOSPC' : String(code)
+  const name = (typeof errcode === 'number' ? SQLITE_CODES[errcode & 0xff] : undefined) ?? String(code)
   const known = Object.hasOwn(PROBLEMS, name) ? PROBLEMS[name] : undefined
   const problem = known ?? String(message)
   return new CrawlError('EXPORT_FAILED', { context: { file: file === '-' ? 'stdout' : file, problem }, cause })

@@ -66,7 +66,12 @@ export async function openExport(options: ExportOptions): Promise<ItemExport> {
       ? streamParts(options, { name, destination })
       : await fileParts(options, { name, destination })
   const exported = createItemExport(options.file, parts)
-  await exported.pump()
+  try {
+    await exported.pump()
+  } catch (error) {
+    await exported.close().catch(() => undefined)
+    throw error
+  }
   return exported
 }
 

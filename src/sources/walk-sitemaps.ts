@@ -36,7 +36,7 @@ export type WalkFind =
   | { readonly kind: 'page'; readonly entry: SitemapEntry; readonly sitemap: string }
   /** Only when they are not followed. */
   | { readonly kind: 'sitemap'; readonly url: string; readonly lastmod?: string; readonly sitemap: string }
-  /** `isRoot`: one of the roots could not be had or is no sitemap, rather than one further down. */
+  /** `isRoot`: one of the roots gave nothing at all; otherwise one further down, or only a part of one. */
   | { readonly kind: 'problem'; readonly problem: string; readonly sitemap: string; readonly isRoot: boolean }
 
 interface Waiting {
@@ -86,9 +86,11 @@ async function* readOne({ root, level }: Waiting, { options, seen, children }: W
     yield { kind: 'problem', problem: answer.problem, ...about }
     return
   }
+  let isUsable = false
   for await (const find of parseSitemap(answer.body, { ...urlOf(answer), limits })) {
+    if (find.kind !== 'problem') isUsable = true
     if (find.kind === 'sitemap' && follow) children.push(find.url)
-    else yield nameFind(find, about)
+    else yield nameFind(find, { ...about, isRoot: about.isRoot && !isUsable })
   }
 }
 

@@ -61,6 +61,9 @@ describe('walkSitemaps', () => {
     const files = { '/s.xml': index('/none.xml', '/1.xml'), '/1.xml': pages('/a') }
     expect((await walk({ files })).found).toEqual(['! HTTP 404', '/a'])
     expect((await walk({ files: {} })).found).toEqual(['!! HTTP 404'])
+    expect((await walk({ files: { '/s.xml': '<html></html>' } })).found[0]).toMatch(/^!! it is no sitemap/)
+    const partly = '<urlset><url><loc>mailto:x</loc></url><url><loc>http://a.test/a</loc></url></urlset>'
+    expect((await walk({ files: { '/s.xml': partly } })).found).toEqual(['/a', expect.stringMatching(/^! 1 of its/)])
   })
 
   it('ends when indexes are nested without end, and says what it left', async () => {
