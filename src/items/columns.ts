@@ -46,7 +46,7 @@ export function createColumnSet(known: readonly string[] = []): ColumnSet {
 }
 
 /** A table that nothing was written to has the columns of a page. */
-export function orderColumns(names: readonly string[]): readonly string[] {
+function orderColumns(names: readonly string[]): readonly string[] {
   if (names.length === 0) return PAGE_COLUMNS
   const present = new Set(names)
   const own: readonly string[] = PAGE_COLUMNS

@@ -5,8 +5,8 @@ import type { Seed } from './contract.ts'
 
 export type ParsedSeed = Omit<Seed, 'line'> | { readonly problem: string }
 
-/** Beyond it a line is no URL that any server takes. */
-export const MAX_SHOWN_CHARS = 100
+/** Of a line that is shown in a problem. */
+const MAX_SHOWN_CHARS = 100
 
 /**
  * A bare domain or address gets `http://`, as in curl and as lists of top sites are meant: a site that speaks https only
