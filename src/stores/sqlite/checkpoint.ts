@@ -7,11 +7,14 @@ import { driverRequire, loadDriver } from './driver.ts'
 export interface Checkpointer {
   /** To be called after a commit: starts a checkpoint when the log has grown. */
   afterCommit(): void
+  /** Leaves a small log behind, or none. */
   close(): Promise<void>
 }
 
 /** The log is copied when it is this large; the thread is not even started for a small crawl. */
 const WAL_BYTES = 64 * 1024 * 1024
+/** So much the closing connection may copy by itself. */
+const WAL_BYTES_AT_CLOSE = 4 * 1024 * 1024
 /** The size of the log is asked for once in so many commits. */
 const CHECK_EVERY = 32
 
@@ -41,6 +44,7 @@ export function createCheckpointer(path: string, pauseFor: (pause: Promise<void>
     },
     close: async () => {
       await running
+      if (walBytes(path) > WAL_BYTES_AT_CLOSE) await ask((worker ??= startWorker(path)), 'PASSIVE')
       if (worker !== undefined) await ask(worker, 'CLOSE')
     },
   }

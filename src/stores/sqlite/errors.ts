@@ -12,9 +12,22 @@ const FULL = 13
 const CANTOPEN = 14
 const NOTADB = 26
 
+/** One driver leaves the code out when a statement that answers many rows goes wrong; SQLite's own words tell it. */
+const CODE_OF_MESSAGE: Readonly<Record<string, number>> = {
+  'database is locked': BUSY,
+  'database table is locked': LOCKED,
+  'attempt to write a readonly database': READONLY,
+  'disk I/O error': IOERR,
+  'database disk image is malformed': CORRUPT,
+  'database or disk is full': FULL,
+  'unable to open database file': CANTOPEN,
+  'file is not a database': NOTADB,
+}
+
 function sqliteCode(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined
-  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
+  if (!(error instanceof Error)) return undefined
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff
+  return 'code' in error && error.code === 'ERR_SQLITE_ERROR' ? CODE_OF_MESSAGE[error.message] : undefined
 }
 
 export function isBusy(error: unknown): boolean {

@@ -201,13 +201,18 @@ function assemble(session: Session, { path, dir, lock }: Place): Store & { sweep
   const checkpointer = lock === undefined ? undefined : createCheckpointer(path, queue.pauseFor)
   const owners = createOwnerWatch(session, dir)
   const end = async (): Promise<void> => {
-    if (lock !== undefined) await queue.write(() => giveBack(session, session.ownerId, { charged: false }))
-    await queue.close()
-    bell.ring()
-    bell.close()
-    await checkpointer?.close()
-    sql.close()
-    lock?.release()
+    try {
+      if (lock !== undefined) await queue.write(() => giveBack(session, session.ownerId, { charged: false }))
+    } finally {
+      // Whatever the disk says: the file is let go, and what was held comes back as from a process that died.
+      await queue.close()
+      bell.ring()
+      bell.close()
+      await checkpointer?.close()
+      if (lock !== undefined) foldLog(sql)
+      sql.close()
+      lock?.release()
+    }
   }
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= end())
@@ -226,6 +231,15 @@ function assemble(session: Session, { path, dir, lock }: Place): Store & { sweep
     sweep: () => sweep({ session, queue }),
     close,
     [Symbol.asyncDispose]: close,
+  }
+}
+
+/** The file alone then holds everything: not every driver does this by itself on close. In vain while others work on it. */
+function foldLog(sql: Connection): void {
+  try {
+    sql.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch {
+    // the log stays, and is as good as the file
   }
 }
 

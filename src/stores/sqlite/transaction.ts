@@ -72,15 +72,32 @@ export function createTransactions(
     },
     read: (work) => {
       try {
-        sql.exec('BEGIN')
-        hooks.onBegin()
-        return work()
+        return readOnce(sql, hooks, work)
       } catch (error) {
-        throw storeError(error, location)
+        if (!isBusy(error)) throw storeError(error, location)
+      }
+      // Another process puts the log in order after a crash: rare, short, and worth waiting for on the spot.
+      sql.exec(`PRAGMA busy_timeout = ${MAX_READ_BUSY_MS}`)
+      try {
+        return readOnce(sql, hooks, work)
+      } catch (error) {
+        throw isBusy(error) ? busyError(location, MAX_READ_BUSY_MS) : storeError(error, location)
       } finally {
-        end(sql, 'COMMIT')
+        sql.exec('PRAGMA busy_timeout = 0')
       }
     },
+  }
+}
+
+const MAX_READ_BUSY_MS = 5000
+
+function readOnce<T>(sql: Connection, hooks: TransactionHooks, work: () => T): T {
+  try {
+    sql.exec('BEGIN')
+    hooks.onBegin()
+    return work()
+  } finally {
+    end(sql, 'COMMIT')
   }
 }
 
