@@ -70,22 +70,30 @@ export type SiteRoutes = Readonly<Record<string, SiteAnswer | readonly SiteAnswe
 
 /** Turns a table of routes into a handler. */
 export function createRouter(routes: SiteRoutes): SiteHandler {
-  const exact = new Map(Object.entries(routes))
+  const entries = Object.entries(routes)
+  const findOfHost = createFinder(entries.filter(([key]) => key.startsWith('//')))
+  const findOfAny = createFinder(entries.filter(([key]) => !key.startsWith('//')))
+  return (request) => {
+    const route = findOfHost(`//${request.host}${request.path}`) ?? findOfAny(request.path)
+    if (route === undefined) return undefined
+    if (typeof route === 'function') return route(request)
+    return isList(route) ? route[Math.min(request.visit, route.length) - 1] : route
+  }
+}
+
+type Route = SiteRoutes[string]
+
+function createFinder(entries: readonly (readonly [string, Route])[]): (address: string) => Route | undefined {
+  const exact = new Map(entries)
   const prefixes = [...exact.keys()]
     .filter((key) => key.endsWith('*'))
     .map((key) => key.slice(0, -1))
     .toSorted((a, b) => b.length - a.length)
-  const keyOf = (address: string): string | undefined => {
-    if (exact.has(address)) return address
+  return (address) => {
+    const route = exact.get(address)
+    if (route !== undefined) return route
     const prefix = prefixes.find((candidate) => address.startsWith(candidate))
-    return prefix === undefined ? undefined : `${prefix}*`
-  }
-  return (request) => {
-    const key = keyOf(`//${request.host}${request.path}`) ?? keyOf(request.path)
-    const route = key === undefined ? undefined : exact.get(key)
-    if (route === undefined) return undefined
-    if (typeof route === 'function') return route(request)
-    return isList(route) ? route[Math.min(request.visit, route.length) - 1] : route
+    return prefix === undefined ? undefined : exact.get(`${prefix}*`)
   }
 }
 

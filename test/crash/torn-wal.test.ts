@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { treeSite } from '../../src/testing/site-shapes.ts'
 import { openTestSite } from '../../src/testing/site.ts'
-import { openTemporaryFolder } from '../support/command.ts'
+import { openTemporaryFolder, untilRequests } from '../support/command.ts'
 import { crawlFixture, expectComplete, expectSound, startCrawl } from './crawl.ts'
 
 const PAGES = 1500
@@ -55,7 +55,7 @@ it.each([
   const fixture = crawlFixture(site, shape, { dir: folder.path })
 
   const command = startCrawl(fixture)
-  await site.waitForRequests(PAGES / 3)
+  await untilRequests(site, PAGES / 3, command)
   await command.kill()
   await tear(await lastFrameOf(folder.path))
 

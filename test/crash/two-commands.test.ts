@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { treeSite } from '../../src/testing/site-shapes.ts'
 import { openTestSite } from '../../src/testing/site.ts'
-import { openTemporaryFolder } from '../support/command.ts'
+import { openTemporaryFolder, untilRequests } from '../support/command.ts'
 import { crawlFixture, expectComplete, repeatsOf, startCrawl } from './crawl.ts'
 
 const PAGES = 2000
@@ -17,7 +17,7 @@ it('fetches no page twice when two commands run at once', { timeout: 120_000 }, 
   const second = { ...first, output: join(folder.path, 'second.jsonl') }
 
   const one = startCrawl(first)
-  await site.waitForRequests(50)
+  await untilRequests(site, 50, one)
   const two = startCrawl(second)
   const [oneEnd, twoEnd] = await Promise.all([one.ended, two.ended])
 
@@ -38,9 +38,9 @@ it('takes up at once what a killed command held while another one lives', { time
   const second = { ...first, output: join(folder.path, 'second.jsonl') }
 
   const one = startCrawl(first)
-  await site.waitForRequests(50)
+  await untilRequests(site, 50, one)
   const two = startCrawl(second)
-  await site.waitForRequests(PAGES / 2)
+  await untilRequests(site, PAGES / 2, one)
   await one.kill()
   await two.ended
 

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 import { treeSite } from '../../src/testing/site-shapes.ts'
 import { openTestSite } from '../../src/testing/site.ts'
-import { monotonicMs, openTemporaryFolder } from '../support/command.ts'
+import { monotonicMs, openTemporaryFolder, untilRequests } from '../support/command.ts'
 import { crawlFixture, expectComplete, repeatsOf, startCrawl } from './crawl.ts'
 
 const PAGES = 1500
@@ -32,7 +32,7 @@ it.each([
   const fixture = crawlFixture(site, shape, { dir: folder.path })
 
   const command = startCrawl(fixture, withClock(0, jumpMs))
-  await site.waitForRequests(PAGES / 2)
+  await untilRequests(site, PAGES / 2, command)
   command.signal('SIGUSR2')
   expect(await command.ended).toMatchObject({ code: 0 })
   expect(repeatsOf(fixture)).toBe(0)
@@ -49,7 +49,7 @@ it(
     const fixture = crawlFixture(site, shape, { dir: folder.path })
 
     const killed = startCrawl(fixture)
-    await site.waitForRequests(PAGES / 2)
+    await untilRequests(site, PAGES / 2, killed)
     await killed.kill()
     const before = site.log.length
     const startedAtMs = monotonicMs()

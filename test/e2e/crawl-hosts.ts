@@ -20,7 +20,8 @@ export async function crawlHosts({ site, folder, seeds, args = [] }: HostsCrawl)
   await writeFile(seedsFile, seeds.join('\n'))
   const places = ['--seeds', seedsFile, '--dir', join(folder, 'data'), '-o', join(folder, 'out.jsonl')]
   const network = ['--connect-to', `::127.0.0.1:${site.port}`, '--quiet', '--json']
-  return runSpoor(['crawl', ...places, ...network, ...args])
+  // the first rule of --connect-to that fits decides: the test's own come first
+  return runSpoor(['crawl', ...places, ...args, ...network])
 }
 
 /** URLs of the items, in the order of the output file. */

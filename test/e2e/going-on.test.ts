@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { treeSite } from '../../src/testing/site-shapes.ts'
 import { openTestSite } from '../../src/testing/site.ts'
-import { openTemporaryFolder, runSpoor, startSpoor } from '../support/command.ts'
+import { openTemporaryFolder, runSpoor, startSpoor, untilRequests } from '../support/command.ts'
 
 it.each(['SIGINT', 'SIGTERM'] as const)('drains on %s, exits 130 and repeats nothing afterwards', async (signal) => {
   await using folder = await openTemporaryFolder()
@@ -24,7 +24,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)('drains on %s, exits 130 and repeats not
   ]
 
   const command = startSpoor(args)
-  await site.waitForRequests(100)
+  await untilRequests(site, 100, command)
   command.signal(signal)
   const first = await command.ended
   expect(first, first.stderr).toMatchObject({ code: 130 })

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TestSite } from '../../src/testing/site.ts'
 
 const MAIN = join(import.meta.dirname, '../../dist/cli/main.js')
 
@@ -56,6 +57,15 @@ export function startSpoor(args: readonly string[], options: CommandOptions = {}
 
 export function runSpoor(args: readonly string[], options: CommandOptions = {}): Promise<CommandEnd> {
   return startSpoor(args, options).ended
+}
+
+/** Resolves when so many requests have come; rejects when the command ends before. */
+export async function untilRequests(site: TestSite, count: number, command: RunningCommand): Promise<void> {
+  const early = command.ended.then(({ code, stderr }) => {
+    throw new Error(`the command ended (${code}) after ${site.log.length} of ${count} requests: ${stderr.slice(-500)}`)
+  })
+  await Promise.race([site.waitForRequests(count), early])
+  early.catch(() => undefined) // it ends later, as the test goes on
 }
 
 function endOf(child: ChildProcess): Promise<CommandEnd> {

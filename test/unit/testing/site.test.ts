@@ -60,6 +60,7 @@ describe('a test site', () => {
       '/shop/*': { title: 'shop' },
       '/shop/sale/*': { title: 'sale' },
       '/shop/one?x=1': { title: 'exact' },
+      '*': { title: 'rest' },
     })
     const title = async (path: string, host?: string): Promise<string | undefined> =>
       /<title>(.*)<\/title>/.exec((await get(site, path, host)).body.toString())?.[1]
@@ -69,7 +70,13 @@ describe('a test site', () => {
     expect(await title('/shop/x')).toBe('shop')
     expect(await title('/shop/sale/x')).toBe('sale')
     expect(await title('/shop/one?x=1')).toBe('exact')
-    expect((await get(site, '/none')).status).toBe(404)
+    expect(await title('/none', 'a.test')).toBe('rest')
+  })
+
+  it('answers 404 where no route fits', async () => {
+    await using site = await openTestSite({ '//a.test/*': {} })
+    expect((await get(site, '/', 'a.test')).status).toBe(200)
+    expect((await get(site, '/', 'b.test')).status).toBe(404)
   })
 
   it('gives the answers of a list in turn and keeps the last', async () => {
