@@ -47,7 +47,7 @@ export function createPathWords(state: PathWordsState = []): PathWords {
 
 /** The levels at which the word was met, one bit each. */
 function note(levels: Map<number, number>, segment: string, level: number): number {
-  const word = hash52(segment)
+  const word = hash52(segment) % 2 ** 32
   const before = levels.get(word)
   if (before === undefined && levels.size >= MAX_WORDS_PER_HOST) makeRoom(levels)
   const after = (before ?? 0) | (1 << Math.min(level, 30))

@@ -59,7 +59,7 @@ export interface TrapFinding {
   readonly rule: string
 }
 
-/** JSON-safe; below 3 MB. */
+/** JSON-safe. A few kilobytes for most crawls, at most some 8 MB for one of thousands of hosts full of traps. */
 export interface TrapState {
   readonly budgets: BudgetsState
   readonly contents: BudgetsState

@@ -191,6 +191,6 @@ describe('the guard itself', () => {
       guard.decide(`http://h${n % 3000}.test/w${n}/v${n % 977}/x?a${n % 401}=1&b=2&c=${n}&sid=${n}a0123456789abcdef`, 2)
       guard.notePage(`http://h${n % 3000}.test/${n}`, `digest ${n}`)
     }
-    expect(JSON.stringify(guard.toJSON()).length).toBeLessThan(12_000_000)
+    expect(JSON.stringify(guard.toJSON()).length).toBeLessThan(8_000_000)
   })
 })
