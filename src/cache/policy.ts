@@ -80,6 +80,11 @@ export function decideStore({ request, response, mode }: StoreQuestion): StoreDe
   return isStorableByRfc(request, response) ? 'store' : 'drop'
 }
 
+/** Statuses of answers that may be kept at all. */
+export function isStorableStatus(status: number): boolean {
+  return STORABLE.has(status)
+}
+
 function isRedirect(status: number): boolean {
   return status >= 301 && status <= 308
 }
