@@ -10,7 +10,9 @@ import { userAgentOf } from '../core/version.ts'
 import type { Fetcher } from '../fetch/contract.ts'
 import { type CookieJars, createCookieJars } from '../fetch/cookies.ts'
 import { openHttpFetcher } from '../fetch/http/fetcher.ts'
+import { createRandomIdentities, openBrowserDraw } from '../fetch/user-agent.ts'
 import { withCookies } from '../fetch/with-cookies.ts'
+import { withIdentity } from '../fetch/with-identity.ts'
 import type { WriteOutput } from '../items/byte-sink.ts'
 import type { OpenSqliteDatabase } from '../items/sqlite.ts'
 import type { RobotsSource } from '../robots/contract.ts'
@@ -46,7 +48,7 @@ export interface Parts extends AsyncDisposable {
 export async function openParts(options: ResolvedOptions, extras: PartsExtras): Promise<Parts> {
   const store = await openStore(options, extras)
   const cookies = createCookieJars({ clock: extras.clock, state: store.state })
-  const http = openFetcher(options, extras)
+  const http = await openFetcher(options, extras)
   const fetcher = withCookies(http, options.keepCookies ? cookies : { ...cookies, receive: () => undefined })
   const robots = createRobotsSource({
     fetcher,
@@ -71,8 +73,11 @@ export async function openParts(options: ResolvedOptions, extras: PartsExtras): 
   }
 }
 
-export function openFetcher(options: ResolvedOptions, extras: Pick<PartsExtras, 'clock' | 'env'>): Fetcher {
-  return openHttpFetcher({
+export async function openFetcher(
+  options: ResolvedOptions,
+  extras: Pick<PartsExtras, 'clock' | 'random' | 'env'>,
+): Promise<Fetcher> {
+  const http = openHttpFetcher({
     userAgent: options.userAgent ?? userAgentOf(),
     connectTo: options.connectTo,
     timeoutMs: options.timeoutMs,
@@ -85,6 +90,8 @@ export function openFetcher(options: ResolvedOptions, extras: Pick<PartsExtras, 
     ...(extras.env === undefined ? {} : { env: extras.env }),
     clock: extras.clock,
   })
+  if (!options.randomUserAgent) return http
+  return withIdentity(http, createRandomIdentities({ draw: await openBrowserDraw(extras.random) }))
 }
 
 /** Databases that are exports of items. */

@@ -70,6 +70,7 @@ class Run implements CrawlRun {
     try {
       const task = await openTask(parts, this.#options)
       const finishReason = await this.#crawl(parts, task, given)
+      await task.saveAll()
       await task.exports?.finish()
       return await this.#summary({ parts, task, finishReason, startedAtMs })
     } finally {

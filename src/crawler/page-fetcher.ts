@@ -4,8 +4,10 @@ import { systemClock } from '../core/clock.ts'
 import { decodePage } from '../extract/charset.ts'
 import { sniffType } from '../extract/content-type.ts'
 import type { Fetcher, FetchRequest, HeaderList } from '../fetch/contract.ts'
+import { createCookieJars } from '../fetch/cookies.ts'
 import { headerOf } from '../fetch/headers.ts'
 import { type FollowedResult, followRedirects } from '../fetch/follow-redirects.ts'
+import { withCookies } from '../fetch/with-cookies.ts'
 import type { RobotsSource } from '../robots/contract.ts'
 import { createRobotsSource } from '../robots/service.ts'
 import { openMemoryStore } from '../stores/memory/store.ts'
@@ -17,10 +19,9 @@ import { requestHeadersOf } from './settings.ts'
 import { sitemapLines } from './sitemaps.ts'
 
 export async function openPageFetcher(options: FetchOptions): Promise<PageFetcher> {
-  const fetcher = openFetcher(options, {
-    clock: systemClock,
-    ...(options.env === undefined ? {} : { env: options.env }),
-  })
+  const env = options.env === undefined ? {} : { env: options.env }
+  const http = await openFetcher(options, { clock: systemClock, random: systemRandom, ...env })
+  const fetcher = withCookies(http, createCookieJars({ clock: systemClock }))
   const store = openMemoryStore({ clock: systemClock, random: systemRandom })
   const robots = createRobotsSource({
     fetcher,

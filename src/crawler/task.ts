@@ -5,29 +5,23 @@ import { selectFields } from '../extract/select.ts'
 import type { EngineTask } from '../engine/contract.ts'
 import { createDoor } from '../engine/enqueue.ts'
 import type { FrontierStats } from '../frontier/contract.ts'
-import { openExport, type ItemExport } from '../items/export.ts'
 import { createScope } from '../url/scope.ts'
-import { openItemDatabase, type Parts } from './compose.ts'
+import type { Parts } from './compose.ts'
 import type { LaunchOptions } from './launch.ts'
+import { openTaskExport, type TaskExport } from './task-export.ts'
 import { requestHeadersOf, taskSettingsOf } from './settings.ts'
+import { openTrapWatch, trapKeyOf, type TrapWatch } from './trap-watch.ts'
 
-export interface OpenTask {
+export interface OpenTask extends TaskExport {
   readonly engineTask: EngineTask
   /** As the store had it before this run. */
   readonly before: FrontierStats
-  readonly exports: TaskExports | undefined
-  /** Rejects when an export fails; never resolves. */
-  readonly exportFault: Promise<never>
   /** Brings the scope that a seed at this URL would make, without crawling it. */
   widenScope(url: string): void
   /** What was learnt and must be kept before the pages that it came with are settled. Undefined: nothing. */
   saveLearnt(): Promise<void> | undefined
-}
-
-export interface TaskExports {
-  /** Writes what has been settled, without waiting. */
-  pumpSoon(): void
-  finish(): Promise<void>
+  /** What is kept only now and then is kept. */
+  saveAll(): Promise<void>
 }
 
 export async function openTask(parts: Parts, launch: LaunchOptions): Promise<OpenTask> {
@@ -48,12 +42,14 @@ export async function openTask(parts: Parts, launch: LaunchOptions): Promise<Ope
   const grown = new Set(JSON.parse((await state.get(scopeKey)) ?? '[]') as readonly string[])
   for (const url of grown) scope.addSeed(url)
   let scopeChanged = false
+  const traps = await openTrapWatch(options, { state, clock: launch.clock })
   const door = createDoor({
     settings,
     scope,
     maxUrlBytes: options.maxUrlBytes,
     obeyNofollow: options.robots,
     random: launch.random,
+    ...(traps === undefined ? {} : { trapOf: traps.trapOf }),
     ...(options.cookies.length === 0 ? {} : { onSeed: (url) => giveCookies(parts, options, url) }),
     onScopeGrown: (url) => {
       grown.add(url)
@@ -64,31 +60,44 @@ export async function openTask(parts: Parts, launch: LaunchOptions): Promise<Ope
   await parts.cookies.load(options.task)
   const opened = await openTaskExport(parts, launch)
   return {
-    engineTask: {
-      settings,
-      handler: launch.handler,
-      ...(launch.onFailed === undefined ? {} : { onFailed: launch.onFailed }),
-      door,
-      maxRetries: options.retries,
-      handlerTimeoutMs: launch.handlerTimeoutMs,
-      ...(options.select.length === 0 ? {} : { fieldsOf: (page) => selectFields(() => page.$, options.select) }),
-      ...requestHeadersOf(options),
-      allowPrivate: options.allowPrivate,
-      respectRobots: options.robots,
-      page: { agent: options.robotsAgent, maxUrlBytes: options.maxUrlBytes },
-    },
+    engineTask: engineTaskOf(launch, { settings, door, traps }),
     before,
     ...opened,
     widenScope: (url) => {
       scope.addSeed(url)
     },
     saveLearnt() {
-      const cookies = parts.cookies.hasChanges() ? parts.cookies.save() : undefined
-      if (!scopeChanged) return cookies
+      const saving: Promise<void>[] = []
+      if (parts.cookies.hasChanges()) saving.push(parts.cookies.save())
+      const trapsSaved = traps?.saveSoon()
+      if (trapsSaved !== undefined) saving.push(trapsSaved)
+      if (scopeChanged) saving.push(state.set({ [scopeKey]: JSON.stringify([...grown]) }))
       scopeChanged = false
-      const scopes = state.set({ [scopeKey]: JSON.stringify([...grown]) })
-      return cookies === undefined ? scopes : Promise.all([cookies, scopes]).then(() => undefined)
+      return saving.length === 0 ? undefined : Promise.all(saving).then(() => undefined)
     },
+    saveAll: async () => {
+      await traps?.save()
+    },
+  }
+}
+
+function engineTaskOf(
+  { options, handler, onFailed, handlerTimeoutMs }: LaunchOptions,
+  { settings, door, traps }: Pick<EngineTask, 'settings' | 'door'> & { readonly traps: TrapWatch | undefined },
+): EngineTask {
+  return {
+    settings,
+    handler,
+    ...(onFailed === undefined ? {} : { onFailed }),
+    door,
+    ...(traps === undefined ? {} : { contentTrapOf: traps.contentTrapOf }),
+    maxRetries: options.retries,
+    handlerTimeoutMs,
+    ...(options.select.length === 0 ? {} : { fieldsOf: (page) => selectFields(() => page.$, options.select) }),
+    ...requestHeadersOf(options),
+    allowPrivate: options.allowPrivate,
+    respectRobots: options.robots,
+    page: { agent: options.robotsAgent, maxUrlBytes: options.maxUrlBytes },
   }
 }
 
@@ -102,47 +111,8 @@ function giveCookies({ cookies }: Parts, options: ResolvedOptions, url: string):
 
 async function forget({ store }: Parts, task: string): Promise<void> {
   await store.frontier.clear(task)
-  for (const prefix of [`scope/${task}`, `cookies/${task}`, `traps/${task}`]) {
+  for (const prefix of [`scope/${task}`, `cookies/${task}`, trapKeyOf(task)]) {
     const keys = await store.state.keys(prefix)
     await store.state.set(Object.fromEntries(keys.map((key) => [key, undefined])))
-  }
-}
-
-async function openTaskExport(
-  { store }: Parts,
-  { options, ...launch }: LaunchOptions,
-): Promise<Pick<OpenTask, 'exports' | 'exportFault'>> {
-  if (options.output === undefined) return { exports: undefined, exportFault: new Promise<never>(() => undefined) }
-  const itemExport: ItemExport = await openExport({
-    file: options.output,
-    format: options.format,
-    task: options.task,
-    items: store.items,
-    state: store.state,
-    openDatabase: openItemDatabase,
-    clock: launch.clock,
-    log: launch.log,
-    ...(launch.writeOutput === undefined ? {} : { writeOutput: launch.writeOutput }),
-  })
-  const fault = new AbortController()
-  const exportFault = new Promise<never>((_resolve, reject) => {
-    fault.signal.addEventListener('abort', () => {
-      reject(fault.signal.reason as Error)
-    })
-  })
-  exportFault.catch(() => undefined) // looked at where the crawl is waited for
-  return {
-    exportFault,
-    exports: {
-      pumpSoon: () => {
-        itemExport.pump().catch((error: unknown) => {
-          fault.abort(error)
-        })
-      },
-      finish: async () => {
-        await itemExport.finish()
-        await itemExport.close()
-      },
-    },
   }
 }

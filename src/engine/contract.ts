@@ -131,6 +131,8 @@ export interface EngineTask {
   readonly seedHeaders: Readonly<Record<string, string>>
   readonly allowPrivate: boolean
   readonly respectRobots: boolean
+  /** Names the rule when a page with this content has come too often under other URLs: its links are a trap. */
+  readonly contentTrapOf?: (url: string, body: Uint8Array) => string | undefined
   readonly page: PageOptions
 }
 

@@ -2,16 +2,22 @@
 
 import type { FailedAttempt } from '../core/outcome.ts'
 import { isCrawlError } from '../core/errors.ts'
+import type { PageRefresh } from '../extract/contract.ts'
+import { parseRefreshHeader } from '../extract/link-header.ts'
 import type { FetchResponse } from '../fetch/contract.ts'
-import { headersAll } from '../fetch/headers.ts'
+import { headerOf, headersAll } from '../fetch/headers.ts'
 import type { Settlement } from '../frontier/contract.ts'
 import { pageItem } from '../items/page-item.ts'
 import { robotsDirectives } from '../robots/tags.ts'
 import type { Exchange, Page } from './contract.ts'
+import { followHop, hopOf } from './redirect.ts'
 import { createHandlerContext, runWithDeadline } from './handler-context.ts'
 import { createPageBuffer, type Doorway, enqueuePageLinks, type PageBuffer } from './page-buffer.ts'
 import { createPage } from './page.ts'
 import { answered, failed, retryOrFail, type Story } from './settlement.ts'
+
+/** A refresh that is due within a second (in seconds) is meant as a redirect. */
+const INSTANT_S = 1
 
 export async function handlePage(story: Story, response: FetchResponse): Promise<Settlement> {
   const { task, lease } = story
@@ -24,6 +30,8 @@ export async function handlePage(story: Story, response: FetchResponse): Promise
     keepKnownLinks: task.settings.maxDepth !== undefined,
   }
   const exchange: Exchange = { lease, task, response, fromCache: false }
+  const refreshed = followRefresh({ story, exchange, page, way })
+  if (refreshed !== undefined) return refreshed
   try {
     if (task.handler.kind === 'page-record') recordPage({ story, exchange, page, way })
     else await runHandler({ story, exchange, page, way })
@@ -38,6 +46,38 @@ interface Handling {
   readonly exchange: Exchange
   readonly page: Page
   readonly way: Doorway
+}
+
+/**
+ * A page that sends its readers on at once is a redirect (a longer refresh is a link like any other: a slide show is
+ * made of pages). Undefined: it does not, or leads where the crawl may not go; then it is a page.
+ */
+function followRefresh({ story, exchange, page, way }: Handling): Settlement | undefined {
+  const { deps, task, lease } = story
+  const refresh = refreshOf(page, exchange.response)
+  if (refresh === undefined || refresh.seconds > INSTANT_S || refresh.url === page.url) return undefined
+  const cookiesOf = (url: string): string => deps.cookiesVersion(task.settings.name, url)
+  const outcome = followHop({
+    lease,
+    hop: hopOf(lease.url, cookiesOf(lease.url)),
+    target: refresh.url,
+    targetCookies: cookiesOf(refresh.url),
+    status: exchange.response.status,
+    door: task.door,
+  })
+  if (outcome.kind !== 'redirected') return undefined
+  enqueuePageLinks(way, page, isNofollow(page, exchange))
+  return { ...settlePage(story, exchange.response, way.buffer), outcome }
+}
+
+function refreshOf(page: Page, response: FetchResponse): PageRefresh | undefined {
+  const header = headerOf(response.headers, 'refresh')
+  if (header === undefined) return page.scan.refresh
+  const parsed = parseRefreshHeader(header)
+  if (parsed === undefined || !URL.canParse(parsed.href, page.url)) return page.scan.refresh
+  const target = new URL(parsed.href, page.url)
+  target.hash = ''
+  return /^https?:$/.test(target.protocol) ? { url: target.href, seconds: parsed.seconds } : page.scan.refresh
 }
 
 /** The command's own handler: follow every link, push the page's record. */
@@ -89,6 +129,8 @@ function isNofollow(page: Page, { response, task }: Exchange): boolean {
 }
 
 function settlePage(story: Story, response: FetchResponse, buffer: PageBuffer): Settlement {
+  const { contentTrapOf } = story.task
+  if (buffer.discovered.length > 0 && contentTrapOf?.(response.url, response.body) !== undefined) trapAll(buffer)
   const settlement = answered(story, response, { kind: 'done', status: response.status, fromCache: false })
   const { duplicates, invalidUrls } = buffer
   return {
@@ -98,6 +140,11 @@ function settlePage(story: Story, response: FetchResponse, buffer: PageBuffer): 
     counts: { ...settlement.counts, duplicates, invalidUrls },
     ...(buffer.knownLinks.length > 0 ? { knownLinks: buffer.knownLinks } : {}),
   }
+}
+
+/** One page under endless names: where it leads is not followed, but counted. */
+function trapAll({ discovered }: PageBuffer): void {
+  for (const [index, request] of discovered.entries()) discovered[index] = { skip: 'trap', ...request }
 }
 
 /** A handler that throws fails its page, with its stack; the crawl goes on. */
