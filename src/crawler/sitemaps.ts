@@ -24,10 +24,11 @@ export type SitemapFound =
 
 export async function* findSitemapPages(source: SitemapSource, tools: SitemapTools): AsyncGenerator<SitemapFound> {
   let fetched = 0
-  const allowed = source.kind === 'url' ? hostKeyOf(source.url) : undefined
+  // a file of the user's own may name whatever it likes
+  const isAllowed = source.kind === 'stream' ? () => true : (url: string) => hostKeyOf(url) === hostKeyOf(source.url)
   const fetch = async (url: string): Promise<SitemapAnswer> => {
     if (fetched++ > 0) await tools.pause?.()
-    return fetchSitemap(url, { ...tools, allowed })
+    return fetchSitemap(url, { ...tools, isAllowed })
   }
   const roots = source.kind === 'url' ? await rootsOf(source.url, fetch) : [{ name: source.name, body: source.bytes }]
   for await (const find of walkSitemaps({ roots, fetch, follow: tools.follow })) yield foundOf(find)
@@ -58,26 +59,24 @@ async function rootsOf(url: string, fetch: (url: string) => Promise<SitemapAnswe
   )
 }
 
-async function fetchSitemap(
-  url: string,
-  tools: SitemapTools & { readonly allowed: string | undefined },
-): Promise<SitemapAnswer> {
+type AllowedTools = SitemapTools & { readonly isAllowed: (url: string) => boolean }
+
+async function fetchSitemap(url: string, tools: AllowedTools): Promise<SitemapAnswer> {
   const { result, finalUrl } = await followRedirects(tools.fetcher, sitemapRequest(url, tools))
   if (result.kind === 'failure') return { problem: `${url}: ${result.failure}: ${result.error}` }
   if (result.status !== 200) return { problem: `${url}: expected a sitemap, found HTTP ${result.status}` }
   return { url: finalUrl, body: result.body }
 }
 
-function sitemapRequest(
-  url: string,
-  { options, allowed }: SitemapTools & { readonly allowed: string | undefined },
-): FetchRequest {
-  const isRootHost = hostKeyOf(url) === allowed
+function sitemapRequest(url: string, { options, isAllowed }: AllowedTools): FetchRequest {
+  const isRootHost = isAllowed(url)
   const { headers, seedHeaders } = requestHeadersOf(options)
   return {
     url,
     headers: { ...headers, ...(isRootHost ? seedHeaders : {}) },
-    maxBodyBytes: SITEMAP_LIMITS.maxBytes,
+    // read as far as the limit: one byte more tells the reader that it was longer
+    truncateAtBytes: SITEMAP_LIMITS.maxBytes + 1,
+    maxBodyBytes: SITEMAP_LIMITS.maxBytes + 1,
     allowPrivate: options.allowPrivate || isRootHost,
     session: options.task,
     ...(options.signal === undefined ? {} : { signal: options.signal }),

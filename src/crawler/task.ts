@@ -5,6 +5,7 @@ import { selectFields } from '../extract/select.ts'
 import type { EngineTask } from '../engine/contract.ts'
 import { createDoor } from '../engine/enqueue.ts'
 import type { FrontierStats } from '../frontier/contract.ts'
+import { forgetExports } from '../items/export-record.ts'
 import { createScope } from '../url/scope.ts'
 import type { Parts } from './compose.ts'
 import type { LaunchOptions } from './launch.ts'
@@ -111,6 +112,7 @@ function giveCookies({ cookies }: Parts, options: ResolvedOptions, url: string):
 
 async function forget({ store }: Parts, task: string): Promise<void> {
   await store.frontier.clear(task)
+  await forgetExports(store.state, task)
   for (const prefix of [`scope/${task}`, `cookies/${task}`, trapKeyOf(task)]) {
     const keys = await store.state.keys(prefix)
     await store.state.set(Object.fromEntries(keys.map((key) => [key, undefined])))

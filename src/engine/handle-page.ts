@@ -66,7 +66,7 @@ function followRefresh({ story, exchange, page, way }: Handling): Settlement | u
     door: task.door,
   })
   if (outcome.kind !== 'redirected') return undefined
-  enqueuePageLinks(way, page, isNofollow(page, exchange))
+  enqueuePageLinks(way, page, isNofollow(page, exchange, story.deps.clock.nowMs()))
   return { ...settlePage(story, exchange.response, way.buffer), outcome }
 }
 
@@ -82,7 +82,7 @@ function refreshOf(page: Page, response: FetchResponse): PageRefresh | undefined
 
 /** The command's own handler: follow every link, push the page's record. */
 function recordPage({ story, exchange, page, way }: Handling): void {
-  enqueuePageLinks(way, page, isNofollow(page, exchange))
+  enqueuePageLinks(way, page, isNofollow(page, exchange, story.deps.clock.nowMs()))
   const { lease, response, fromCache, task } = exchange
   way.buffer.items.push({
     isPage: true,
@@ -113,7 +113,7 @@ async function runHandler({ story, exchange, page, way }: Handling): Promise<voi
           exchange,
           page,
           way,
-          pageNofollow: isNofollow(page, exchange),
+          pageNofollow: isNofollow(page, exchange, story.deps.clock.nowMs()),
           log: deps.log,
           signal: stop,
         }),
@@ -122,10 +122,10 @@ async function runHandler({ story, exchange, page, way }: Handling): Promise<voi
   )
 }
 
-function isNofollow(page: Page, { response, task }: Exchange): boolean {
+function isNofollow(page: Page, { response, task }: Exchange, nowMs: number): boolean {
   const xRobotsTag = headersAll(response.headers, 'x-robots-tag')
   if (page.scan.robots.length === 0 && xRobotsTag.length === 0) return false
-  return robotsDirectives({ metas: page.scan.robots, xRobotsTag, agent: task.page.agent }).nofollow
+  return robotsDirectives({ metas: page.scan.robots, xRobotsTag, agent: task.page.agent, nowMs }).nofollow
 }
 
 function settlePage(story: Story, response: FetchResponse, buffer: PageBuffer): Settlement {

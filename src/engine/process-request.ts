@@ -6,6 +6,7 @@ import type { FetchFailure, FetchRequest, FetchResponse } from '../fetch/contrac
 import { headerOf, headersAll } from '../fetch/headers.ts'
 import { decideRedirect, headersForHop } from '../fetch/redirect.ts'
 import type { Lease, Settlement } from '../frontier/contract.ts'
+import { START_SLACK_MS } from '../politeness/host-state.ts'
 import { parseRetryAfter } from '../politeness/retry-after.ts'
 import type { HostSignal } from '../politeness/contract.ts'
 import { handlePage } from './handle-page.ts'
@@ -66,7 +67,8 @@ async function fetchAndSettle(story: Story): Promise<Settlement> {
   return handlePage(story, result)
 }
 
-function fetchRequestOf({ task, lease, signal }: Story): FetchRequest {
+function fetchRequestOf(story: Story): FetchRequest {
+  const { task, lease, signal } = story
   const { request } = lease
   const seedHost = task.door.isSeedHost(lease.hostKey)
   return {
@@ -77,6 +79,20 @@ function fetchRequestOf({ task, lease, signal }: Story): FetchRequest {
     allowPrivate: task.allowPrivate || seedHost,
     session: task.settings.name,
     signal,
+    ...lateStart(story),
+  }
+}
+
+/** Making a connection takes its time: a host with a delay is told when the request really goes out. */
+function lateStart({ deps, task, lease, crawlDelayMs }: Story): Pick<FetchRequest, 'onSent'> {
+  const { delayMs, loopbackDelayMs } = task.settings
+  if (delayMs === 0 && loopbackDelayMs === 0 && (crawlDelayMs ?? 0) === 0) return {}
+  const leasedAtMs = deps.clock.monotonicMs()
+  return {
+    onSent: () => {
+      if (deps.clock.monotonicMs() - leasedAtMs < START_SLACK_MS) return
+      deps.store.frontier.started([lease]).catch(() => undefined) // the settlement meets the same fault and tells it
+    },
   }
 }
 
@@ -112,7 +128,11 @@ function isSilence({ failure }: FetchFailure): boolean {
 
 function settleStatus(story: Story, response: FetchResponse, failure: FailedAttempt['failure']): Settlement {
   const { status, headers } = response
-  const retryAfterMs = parseRetryAfter(headersAll(headers, 'retry-after')[0], story.deps.clock.nowMs())
+  const retryAfterMs = parseRetryAfter(
+    headersAll(headers, 'retry-after')[0],
+    story.deps.clock.nowMs(),
+    headerOf(headers, 'date'),
+  )
   const attempt: FailedAttempt = { failure, status, error: `HTTP ${status}` }
   const throttled = failure === 'throttled'
   return {

@@ -6,8 +6,8 @@ import { foldSpace } from './text.ts'
 export interface FieldSelect {
   readonly name: string
   readonly css: string
-  /** Attribute to take; without it the text. */
-  readonly attribute?: string
+  /** Attribute to take; undefined: the text. */
+  readonly attr: string | undefined
 }
 
 /** Says what is wrong with the CSS of a select, or undefined. */
@@ -29,8 +29,8 @@ export function selectFields(load: () => CheerioAPI, selects: readonly FieldSele
   return Object.fromEntries(selects.map((select) => [select.name, fieldOf($, select)]))
 }
 
-function fieldOf($: CheerioAPI, { css, attribute }: FieldSelect): string | null {
+function fieldOf($: CheerioAPI, { css, attr }: FieldSelect): string | null {
   const match = $(css).first()
   if (match.length === 0) return null
-  return attribute === undefined ? foldSpace(match.text()) : (match.attr(attribute) ?? null)
+  return attr === undefined ? foldSpace(match.text()) : (match.attr(attr) ?? null)
 }

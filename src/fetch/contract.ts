@@ -21,6 +21,8 @@ export interface FetchRequest {
   /** Names the cookie jar, the proxy and the browser identity to use; the task's name. */
   readonly session?: string
   readonly signal?: AbortSignal
+  /** Called when the request is about to be written to its connection; again when it is repeated. */
+  readonly onSent?: () => void
 }
 
 /** Lower-case names in wire order; a name may be there several times. Values are latin1 as received. */

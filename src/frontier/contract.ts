@@ -171,6 +171,11 @@ export interface Frontier {
   lease(options: LeaseOptions): Promise<readonly Lease[]>
   /** False: the lease is lost. */
   renew(leases: readonly Lease[], leaseMs: number): Promise<readonly boolean[]>
+  /**
+   * Requests of these leases go out only now, more than START_SLACK_MS after they were leased (a connection had to be
+   * made): their hosts' next times move along.
+   */
+  started(leases: readonly Lease[]): Promise<void>
   settle(settlements: readonly Settlement[]): Promise<readonly SettleAnswer[]>
   /**
    * Resolves `ready` when `lease` may have something to give, `finished` when nothing of these tasks is pending or

@@ -14,6 +14,12 @@ export const MAX_SILENT_FAILURES = 5
 /** How long a host that is down rests before one request may probe it: doubling with each silent probe. */
 const REST_BASE_MS = 30 * 1000
 const REST_MAX_MS = 15 * 60 * 1000
+/**
+ * Between the lease and the request's first byte lies work of ours, a few milliseconds that differ from one request to
+ * the next: this much is added to each delay, so that the server never sees less than the delay itself. A longer way
+ * is told by `startLate`.
+ */
+export const START_SLACK_MS = 5
 /** A longer crawl delay counts as this. */
 const MAX_CRAWL_DELAY_MS = 60 * 60 * 1000
 
@@ -70,6 +76,11 @@ export function reserve(state: HostState, limits: HostLimits, nowMs: number): Ho
     : { ...state, inFlight, nextAtMs: nowMs + delayOf(state, limits) }
 }
 
+/** A request goes out only now, later than it was leased: whoever comes next keeps the delay from now on. */
+export function startLate(state: HostState, limits: HostLimits, nowMs: number): HostState {
+  return { ...state, nextAtMs: laterOf(state, nowMs + delayOf(state, limits)) }
+}
+
 export interface SettleHostOptions {
   /** When the request was leased; store clock. */
   readonly leasedAtMs: number
@@ -104,7 +115,8 @@ function placesOf(state: HostState, limits: HostLimits): number {
 }
 
 function delayOf(state: HostState, limits: HostLimits): number {
-  return Math.max(limits.delayMs, state.crawlDelayMs)
+  const delayMs = Math.max(limits.delayMs, state.crawlDelayMs)
+  return delayMs > 0 ? delayMs + START_SLACK_MS : 0
 }
 
 function laterOf(state: HostState, atMs: number): number {

@@ -20,6 +20,7 @@ export interface ExchangePlan {
   readonly maxBodyBytes: number
   /** Keep this many bytes without a failure. */
   readonly truncateAtBytes: number | undefined
+  readonly onSent: (() => void) | undefined
   /** A proxy that is spoken to in absolute form: a 407 is then its own. */
   readonly answeringProxy: Proxy | undefined
   readonly clock: Clock
@@ -88,6 +89,7 @@ export class Exchange {
     this.#abort = abort
     this.#phase = 'waiting'
     this.#connection.filter?.expectHead()
+    this.#plan.onSent?.()
     const { idleTimeoutMs, clock, timeoutMs } = this.#plan
     if (idleTimeoutMs === undefined) return
     this.#lastByteMs = clock.monotonicMs()

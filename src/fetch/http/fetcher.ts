@@ -186,6 +186,7 @@ function planOf(request: FetchRequest, answeringProxy: Proxy | undefined, contex
     idleTimeoutMs: options.idleTimeoutMs,
     maxBodyBytes: request.maxBodyBytes ?? options.maxBodyBytes ?? 32 * 1024 * 1024,
     truncateAtBytes: request.truncateAtBytes,
+    onSent: request.onSent,
     answeringProxy,
     clock,
   }

@@ -4,7 +4,7 @@ import { CrawlError } from '../../core/errors.ts'
 import type { Frontier, FrontierStats, RequestFilter, RequestRecord, TaskSettings } from '../../frontier/contract.ts'
 import { waitForWork } from '../../frontier/wait-for-work.ts'
 import { addRequest, revive, rootOf } from './known.ts'
-import { leaseNext, look, renew } from './lease.ts'
+import { leaseNext, look, moveNextTime, renew } from './lease.ts'
 import { change, createTask, endLease, place, taskOf, unplace } from './model.ts'
 import type { Model, Row, Task } from './model.ts'
 import { settleOne } from './settle.ts'
@@ -21,6 +21,9 @@ export function createMemoryFrontier(model: Model): Frontier {
       changed(requests.map((request) => addRequest(model, request, { task: taskOf(model, request.task) }))),
     lease: async (options) => changed(leaseNext(model, options)),
     renew: async (leases, leaseMs) => leases.map((held) => renew(model, held, leaseMs)),
+    started: async (leases) => {
+      for (const held of leases) moveNextTime(model, held)
+    },
     settle: async (settlements) => changed(settlements.map((settlement) => settleOne(model, settlement))),
     waitForWork: (options, signal) => waitForWork({ look: () => look(model, options), bell: model.bell }, signal),
     stats: async (name) => statsOf(taskOf(model, name)),

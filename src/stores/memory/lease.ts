@@ -4,8 +4,8 @@ import type { Lease, LeaseOptions } from '../../frontier/contract.ts'
 import { isFinished, leaseBudget } from '../../frontier/budget.ts'
 import { turnOf } from '../../frontier/order.ts'
 import type { Outlook } from '../../frontier/wait-for-work.ts'
-import { isHostDown, mayStart, reserve } from '../../politeness/host-state.ts'
-import { change, endLease, head, limitsOf, place, taskOf, unplace } from './model.ts'
+import { isHostDown, mayStart, reserve, startLate } from '../../politeness/host-state.ts'
+import { change, endLease, head, limitsOf, place, queueOf, taskOf, unplace } from './model.ts'
 import type { Model, Queue, Row } from './model.ts'
 import { putBack } from './settle.ts'
 
@@ -74,6 +74,13 @@ export function renew(model: Model, held: Lease, leaseMs: number): boolean {
   if (lease === undefined || lease.token !== held.token) return false
   lease.expiresAtMs = model.clock.monotonicMs() + leaseMs
   return true
+}
+
+export function moveNextTime(model: Model, held: Lease): void {
+  const row = model.leased.get(Number(held.id))
+  if (row?.lease === undefined || row.lease.token !== held.token) return
+  const { host, task } = queueOf(model, taskOf(model, held.request.task), held.hostKey)
+  host.state = startLate(host.state, limitsOf(task, host.key), model.clock.monotonicMs())
 }
 
 function takeBackExpired(model: Model, nowMs: number): void {

@@ -173,7 +173,7 @@ export function queueOf(model: Model, task: Task, hostKey: string): Queue {
   return queue
 }
 
-export function hostOf(model: Model, key: string): Host {
+function hostOf(model: Model, key: string): Host {
   let host = model.hosts.get(key)
   if (host === undefined) {
     host = { key, state: initialHostState() }

@@ -5,7 +5,7 @@ import type { StoredRequest } from '../../core/request.ts'
 import { waitForWork } from '../../frontier/wait-for-work.ts'
 import type { Bell } from '../../frontier/wait-for-work.ts'
 import { addRequests } from './add.ts'
-import { leaseNext, look, renewLeases } from './lease.ts'
+import { leaseNext, look, moveNextTimes, renewLeases } from './lease.ts'
 import { listOwners } from './owners.ts'
 import type { OwnerWatch } from './owner-watch.ts'
 import { findRecord, levelsOf, matchingRows, recordOf, statsOf } from './records.ts'
@@ -39,6 +39,10 @@ export function createSqliteFrontier({ session, queue, bell, owners, dir }: Fron
         return leaseNext(session, options)
       }),
     renew: (leases, leaseMs) => queue.write(() => renewLeases(session, leases, leaseMs)),
+    started: (leases) =>
+      queue.write(() => {
+        moveNextTimes(session, leases)
+      }),
     settle: (settlements) =>
       queue.write(() => {
         const answers = settlements.map((settlement) => settleOne(session, settlement))

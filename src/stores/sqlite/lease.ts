@@ -5,11 +5,11 @@ import type { Lease, LeaseOptions } from '../../frontier/contract.ts'
 import { placeOf, turnOf } from '../../frontier/order.ts'
 import type { Outlook } from '../../frontier/wait-for-work.ts'
 import type { HostSignal } from '../../politeness/contract.ts'
-import { isHostDown, mayStart, reserve, settleHost } from '../../politeness/host-state.ts'
+import { isHostDown, mayStart, reserve, settleHost, startLate } from '../../politeness/host-state.ts'
 import { continueLowering } from './add.ts'
 import { enqueue, hopOf, ownQueue, requestOf } from './rows.ts'
 import type { Row } from './rows.ts'
-import { count, queueById, setHost, taskOf, touchedQueues, touchQueue } from './session.ts'
+import { count, queueById, queueOf, setHost, taskOf, touchedQueues, touchQueue } from './session.ts'
 import type { Queue, Session } from './session.ts'
 
 type Scope = Pick<LeaseOptions, 'tasks' | 'pageLimit'>
@@ -218,6 +218,15 @@ export function renewLeases(session: Session, leases: readonly Lease[], leaseMs:
     session.nextExpiryMs = Math.min(session.nextExpiryMs, expiresAtMs)
     return renewed === 1
   })
+}
+
+export function moveNextTimes(session: Session, leases: readonly Lease[]): void {
+  const nowMs = session.storeClock.nowMs()
+  for (const lease of leases) {
+    if (tokenNumber(session, lease.token) === undefined) continue
+    const { host, limits } = queueOf(session, taskOf(session, lease.request.task), lease.hostKey)
+    setHost(session, host, startLate(host.state, limits, nowMs))
+  }
 }
 
 export interface LeaseRow {

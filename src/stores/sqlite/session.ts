@@ -159,7 +159,7 @@ function loadTask(session: Session, row: TaskRow): Task {
   return task
 }
 
-export function findHost(session: Session, key: string): Host | undefined {
+function findHost(session: Session, key: string): Host | undefined {
   const known = session.hostsByKey.get(key)
   if (known !== undefined) return known
   const row = session.sql.one<{ id: number; state: string }>('SELECT id, state FROM hosts WHERE key = ?', key)

@@ -33,6 +33,18 @@ export const leaseCases: SuiteCases = {
     deepEqual(await paths(subject.store), ['b'])
   },
 
+  '2. moves the next time of a host along when a request went out late': async (subject) => {
+    await begin(subject, [request('a'), request('b')], { delayMs: 500 })
+    const first = await leaseMany(subject.store)
+    await subject.advance(300)
+    await subject.store.frontier.started(first)
+    await subject.store.frontier.settle(first.map((lease) => settlement(lease)))
+    await subject.advance(300)
+    deepEqual(await paths(subject.store), [])
+    await subject.advance(250)
+    deepEqual(await paths(subject.store), ['b'])
+  },
+
   '2. gives nothing of a host over its places': async (subject) => {
     await begin(
       subject,

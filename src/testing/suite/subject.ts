@@ -95,7 +95,7 @@ function hex(n: number): string {
   return (n >>> 0).toString(16).padStart(8, '0')
 }
 
-export const done: Outcome = { kind: 'done', status: 200, fromCache: false }
+const done: Outcome = { kind: 'done', status: 200, fromCache: false }
 export const answered: HostSignal = { kind: 'answered' }
 
 export function settlement(lease: Lease, fields: Partial<Settlement> = {}): Settlement {
@@ -151,7 +151,7 @@ export async function paths(store: Store, fields: Partial<LeaseOptions> = {}): P
   return (await leaseMany(store, fields)).map((lease) => pathOf(lease.url))
 }
 
-export function pathOf(url: string): string {
+function pathOf(url: string): string {
   const { hostname, pathname } = new URL(url)
   return hostname === 'h.test' ? pathname.slice(1) : `${hostname}${pathname}`
 }

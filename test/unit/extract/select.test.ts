@@ -7,12 +7,12 @@ const PAGE = '<h1> Blue  shoe </h1><a class=buy href="/b?x=1&amp;y=2">b</a><p>on
 describe('selectFields', () => {
   it('takes texts, attributes, and null where there is nothing', () => {
     const selects = [
-      { name: 'name', css: 'h1' },
-      { name: 'buy', css: 'a.buy', attribute: 'href' },
-      { name: 'first', css: 'p' },
-      { name: 'none', css: '.missing' },
-      { name: 'bare', css: 'h1', attribute: 'id' },
-      { name: '__proto__', css: 'h1' },
+      { name: 'name', css: 'h1', attr: undefined },
+      { name: 'buy', css: 'a.buy', attr: 'href' },
+      { name: 'first', css: 'p', attr: undefined },
+      { name: 'none', css: '.missing', attr: undefined },
+      { name: 'bare', css: 'h1', attr: 'id' },
+      { name: '__proto__', css: 'h1', attr: undefined },
     ]
     expect(Object.entries(selectFields(() => load(PAGE), selects))).toEqual([
       ['name', 'Blue shoe'],
@@ -35,7 +35,7 @@ describe('selectFields', () => {
 
 describe('selectProblem', () => {
   it('says what is wrong with a selector', () => {
-    expect(selectProblem(load(''), { name: 'x', css: 'a[' })).toMatch(/selector for "x", found "a\["/)
-    expect(selectProblem(load(''), { name: 'x', css: 'a > b' })).toBeUndefined()
+    expect(selectProblem(load(''), { name: 'x', css: 'a[', attr: undefined })).toMatch(/selector for "x", found "a\["/)
+    expect(selectProblem(load(''), { name: 'x', css: 'a > b', attr: undefined })).toBeUndefined()
   })
 })

@@ -6,6 +6,8 @@ import {
   initialHostState,
   isHostDown,
   MAX_SILENT_FAILURES,
+  START_SLACK_MS,
+  startLate,
   mayStart,
   nextStartMs,
   reserve,
@@ -13,6 +15,8 @@ import {
 } from '../../../src/politeness/host-state.ts'
 import { seededRandom } from '../../../src/util/random.ts'
 
+/** Of two starts with the delay of LIMITS. */
+const GAP = 500 + START_SLACK_MS
 const LIMITS: HostLimits = { delayMs: 500, maxInFlight: 2 }
 const EAGER: HostLimits = { delayMs: 0, maxInFlight: 8 }
 const random = seededRandom(1)
@@ -45,13 +49,13 @@ function down(): HostState {
 describe('starting', () => {
   it('keeps the delay between two starts and the places in flight', () => {
     const one = reserve(KNOWN, LIMITS, T)
-    expect(one).toMatchObject({ nextAtMs: T + 500, inFlight: 1 })
-    expect(mayStart(one, LIMITS, T + 499)).toBe(false)
-    expect(mayStart(one, LIMITS, T + 500)).toBe(true)
-    const two = reserve(one, LIMITS, T + 500)
+    expect(one).toMatchObject({ nextAtMs: T + GAP, inFlight: 1 })
+    expect(mayStart(one, LIMITS, T + GAP - 1)).toBe(false)
+    expect(mayStart(one, LIMITS, T + GAP)).toBe(true)
+    const two = reserve(one, LIMITS, T + GAP)
     expect(mayStart(two, LIMITS, T + 9000)).toBe(false)
     expect(nextStartMs(two, LIMITS, T + 9000)).toBe(Infinity)
-    expect(nextStartMs(one, LIMITS, T)).toBe(T + 500)
+    expect(nextStartMs(one, LIMITS, T)).toBe(T + GAP)
   })
 
   it('asks a host that never answered one request at a time', () => {
@@ -72,8 +76,8 @@ describe('starting', () => {
       { kind: 'answered', crawlDelayMs: 2000 },
       { leasedAtMs: T, nowMs: T + 70, limits: EAGER },
     )
-    expect(answered).toMatchObject({ crawlDelayMs: 2000, nextAtMs: T + 2070 })
-    const next = reserve(answered, EAGER, T + 2070)
+    expect(answered).toMatchObject({ crawlDelayMs: 2000, nextAtMs: T + 2070 + START_SLACK_MS })
+    const next = reserve(answered, EAGER, T + 2070 + START_SLACK_MS)
     expect(mayStart(next, EAGER, T + 9999)).toBe(false)
     expect(settle(next, { kind: 'answered' }, { leasedAtMs: T + 2070, nowMs: T + 2100 }).crawlDelayMs).toBe(2000)
   })
@@ -98,8 +102,8 @@ describe('giving back unused', () => {
   })
 
   it('returns no time that someone else has taken', () => {
-    const two = reserve(reserve(KNOWN, LIMITS, T), LIMITS, T + 500)
-    expect(settle(two, { kind: 'unused' }, { leasedAtMs: T, nowMs: T + 600 }).nextAtMs).toBe(T + 1000)
+    const two = reserve(reserve(KNOWN, LIMITS, T), LIMITS, T + GAP)
+    expect(settle(two, { kind: 'unused' }, { leasedAtMs: T, nowMs: T + 600 }).nextAtMs).toBe(T + 2 * GAP)
     const slowed = settle(
       leased(2, LIMITS),
       { kind: 'throttled', retryAfterMs: 9000 },
@@ -267,5 +271,13 @@ describe('whatever happens', () => {
       }),
       { numRuns: 1000 },
     )
+  })
+})
+
+describe('a request that goes out late', () => {
+  it('moves the next start along, and never back', () => {
+    const first = reserve(KNOWN, LIMITS, T)
+    expect(startLate(first, LIMITS, T + 300).nextAtMs).toBe(T + 300 + GAP)
+    expect(startLate({ ...first, nextAtMs: T + 9000 }, LIMITS, T + 300).nextAtMs).toBe(T + 9000)
   })
 })
