@@ -148,7 +148,7 @@ async function putAnswer(deps: GateDeps, request: FetchRequest, response: FetchR
     {
       key,
       url,
-      ...(request.url === url ? {} : { wireUrl: request.url }),
+      ...(bareUrl(request) === url ? {} : { wireUrl: bareUrl(request) }),
       method,
       status: response.status,
       headers: response.headers,
@@ -169,10 +169,14 @@ function textOf(varied: CacheEntry['varied']): string {
   return JSON.stringify(Object.entries(varied ?? {}).toSorted())
 }
 
-function identityOf({ canonicalOf }: GateDeps, { url }: FetchRequest): string {
-  const hash = url.indexOf('#')
-  const bare = hash === -1 ? url : url.slice(0, hash)
+function identityOf({ canonicalOf }: GateDeps, request: FetchRequest): string {
+  const bare = bareUrl(request)
   return canonicalOf === undefined ? bare : canonicalOf(bare)
+}
+
+function bareUrl({ url }: FetchRequest): string {
+  const hash = url.indexOf('#')
+  return hash === -1 ? url : url.slice(0, hash)
 }
 
 /** Cookies that the answer set when it came are among its headers, and are not set again: as in browsers. */
