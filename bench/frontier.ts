@@ -1,4 +1,4 @@
-/** The frontier alone, on disk: operations a second, and what two million known URLs cost. Run: npm run bench:frontier */
+/** The frontier alone, on disk: operations a second, and what two million known URLs cost. Run: node --import jiti/register bench/frontier.ts [pages] [known] */
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,10 +16,9 @@ const TARGET_PER_SECOND = 40_000
 const TARGET_RSS_MB = 250
 const TARGET_OPEN_MS = 2000
 
-const { values } = {
-  values: { pages: Number(process.argv[2] ?? 200_000), known: Number(process.argv[3] ?? 2_000_000) },
-}
-const dir = process.argv[4] ?? mkdtempSync(join(tmpdir(), 'spoor-bench-'))
+const pagesToCrawl = Number(process.argv[2] ?? 200_000)
+const urlsToKnow = Number(process.argv[3] ?? 2_000_000)
+const dir = mkdtempSync(join(tmpdir(), 'spoor-bench-'))
 
 function requestOf(n: number, hosts: number): StoredRequest {
   const hostKey = `h${n % hosts}.test`
@@ -117,7 +116,7 @@ async function main(): Promise<void> {
     await begin(store)
     let pages = 0
     const { seconds, cpuUs } = await measure(async () => {
-      pages = await crawl(store, { pages: values.pages, hosts, batch })
+      pages = await crawl(store, { pages: pagesToCrawl, hosts, batch })
     })
     const perSecond = (pages * 3) / seconds
     console.log(
@@ -129,11 +128,11 @@ async function main(): Promise<void> {
   rmSync(dir, { recursive: true, force: true })
   const store = await open()
   await begin(store)
-  const { seconds, cpuUs } = await measure(() => grow(store, { from: 0, to: values.known, hosts: 1000 }))
+  const { seconds, cpuUs } = await measure(() => grow(store, { from: 0, to: urlsToKnow, hosts: 1000 }))
   const size = statSync(join(dir, 'spoor.db')).size
   console.log(
-    `${values.known} URLs added: ${(values.known / seconds).toFixed(0)} URLs/s, ${(cpuUs / values.known).toFixed(1)} us CPU each, ` +
-      `${(size / values.known).toFixed(0)} bytes each, RSS ${megabytes(process.memoryUsage().rss)} MB (at most ${TARGET_RSS_MB})`,
+    `${urlsToKnow} URLs added: ${(urlsToKnow / seconds).toFixed(0)} URLs/s, ${(cpuUs / urlsToKnow).toFixed(1)} us CPU each, ` +
+      `${(size / urlsToKnow).toFixed(0)} bytes each, RSS ${megabytes(process.memoryUsage().rss)} MB (at most ${TARGET_RSS_MB})`,
   )
   await store.close()
   let reopened: Store | undefined
