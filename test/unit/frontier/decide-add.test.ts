@@ -32,7 +32,7 @@ describe('a request that is added', () => {
     ['too deep before, less so now', skipped('depth', 6), met(5), 3, { kind: 'defer', updated: true }],
     ['too deep before and now', skipped('depth', 5), met(5), 3, { kind: 'known' }],
     ['a duplicate', skipped('duplicate'), met(2), 3, { kind: 'known' }],
-  ] as const)('that is %s', (_name, before, request, maxDepth, decision) => {
+  ] as const)('that is %s', (...[, before, request, maxDepth, decision]) => {
     expect(decideAdd(before, request, maxDepth)).toEqual(decision)
   })
 

@@ -76,16 +76,12 @@ it('waits for another connection’s lock without blocking', async () => {
 })
 
 it('begins no transaction while it is paused', async () => {
-  let resume = (): void => undefined
-  queue.pauseFor(
-    new Promise((resolve) => {
-      resume = resolve
-    }),
-  )
+  const pause = new AbortController()
+  queue.pauseFor(new Promise((resolve) => pause.signal.addEventListener('abort', () => resolve())))
   const written = insert(1)
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => void setImmediate(resolve))
   expect(begun).toBe(0)
-  resume()
+  pause.abort()
   await written
   expect(begun).toBe(1)
 })
