@@ -87,9 +87,9 @@ describe('a data folder', () => {
   it('that cannot be written is refused', async () => {
     await using site = await openTestSite(shape.handler)
     // nobody can make a folder there, root neither
-    const end = await crawl(site, '/proc/spoor')
+    const end = await crawl(site, '/sys/spoor')
     expectRefused(end)
-    expect(end.stderr).toContain('/proc/spoor')
+    expect(end.stderr).toContain('/sys/spoor')
     expect(site.log).toEqual([])
   })
 })
