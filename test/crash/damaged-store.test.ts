@@ -84,12 +84,12 @@ describe('a data folder', () => {
     expect(await readdir(folder.path)).toEqual([])
   })
 
-  it('that cannot be written is refused', async () => {
+  // nobody can make a folder there, root neither; in /proc node's own recursive mkdir never comes back
+  it.each(['/sys/spoor', '/proc/spoor'])('that cannot be written is refused (%s)', async (dir) => {
     await using site = await openTestSite(shape.handler)
-    // nobody can make a folder there, root neither
-    const end = await crawl(site, '/sys/spoor')
+    const end = await crawl(site, dir)
     expectRefused(end)
-    expect(end.stderr).toContain('/sys/spoor')
+    expect(end.stderr).toContain(dir)
     expect(site.log).toEqual([])
   })
 })
