@@ -3,7 +3,7 @@
 import { nearestName } from '../config/nearest.ts'
 import { resolveOptions } from '../config/resolve.ts'
 import { CrawlError, isCrawlError } from '../core/errors.ts'
-import { packageVersion } from '../core/version.ts'
+import { packageVersion } from '../util/package-version.ts'
 import type { CommandSpec } from './command.ts'
 import { COMMANDS, LATER_COMMANDS } from './command-table.ts'
 import type { ExitCode } from './exit.ts'

@@ -194,3 +194,8 @@ export function optionalText(
     parse: (raw) => (raw === '' ? { ok: true, value: '' } : spec.parse(raw)),
   })
 }
+
+/** The path of a file; none by default. */
+export function optionalFile(spec: RowSpec): OptionRow<string | undefined> {
+  return row<string | undefined>({ spec, placeholder: 'FILE', default: undefined, parse: parseText })
+}

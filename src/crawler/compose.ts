@@ -6,7 +6,7 @@ import type { ResolvedOptions } from '../config/options.ts'
 import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
 import { CrawlError } from '../core/errors.ts'
-import { userAgentOf } from '../core/version.ts'
+import { userAgentOf } from '../util/package-version.ts'
 import type { Fetcher } from '../fetch/contract.ts'
 import { type CookieJars, createCookieJars } from '../fetch/cookies.ts'
 import { openHttpFetcher } from '../fetch/http/fetcher.ts'
@@ -87,6 +87,8 @@ export async function openFetcher(
     insecure: options.insecure,
     http2: options.http2,
     proxies: options.proxies,
+    proxyRotation: options.proxyRotation,
+    ...(options.caFile === undefined ? {} : { caFile: options.caFile }),
     ...(extras.env === undefined ? {} : { env: extras.env }),
     clock: extras.clock,
   })
@@ -111,6 +113,11 @@ export async function openStoreForReading(location: StoreLocation): Promise<Stor
 
 export async function openStoreForWriting(location: StoreLocation): Promise<Store> {
   return openStore(location, { clock: systemClock, random: systemRandom })
+}
+
+/** For what needs a store and keeps nothing. */
+export function openScratchStore(): Store {
+  return openMemoryStore({ clock: systemClock, random: systemRandom })
 }
 
 async function openStore(

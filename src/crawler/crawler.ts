@@ -2,6 +2,7 @@
 
 import { EventEmitter } from 'node:events'
 import { defaultOptions, OPTIONS, type ResolvedOptions } from '../config/options.ts'
+import type { OptionRow } from '../config/option-row.ts'
 import { nearestName } from '../config/nearest.ts'
 import { systemClock } from '../core/clock.ts'
 import { CrawlError } from '../core/errors.ts'
@@ -73,7 +74,7 @@ export class Crawler {
   /** Resolves when nothing is left to do, a limit is reached, or `stop` was called. Rejects with a CrawlError. */
   async run(seeds: string | RequestDraft | Seeds = []): Promise<CrawlSummary> {
     if (this.#run !== undefined) {
-      throw new CrawlError('CONFIG_INVALID', { context: { problem: 'run() was called while the crawler is running' } })
+      throw invalid('run() was called while the crawler is running')
     }
     const { requestHandler, failedRequestHandler, requestHandlerTimeoutMs, log } = this.#options
     this.#run = launch({
@@ -127,13 +128,32 @@ function resolve(options: CrawlerOptions): ResolvedOptions {
     if (value === undefined || (OWN as readonly string[]).includes(key)) continue
     const name = key in ALIASES ? ALIASES[key as keyof typeof ALIASES] : key
     if (!(name in OPTIONS)) throw unknownOption(key)
+    const problem = valueProblem(OPTIONS[name as keyof typeof OPTIONS], value)
+    if (problem !== undefined) throw invalid(`${key}: ${problem}`)
     resolved[name] = value
   }
   return resolved as unknown as ResolvedOptions
 }
 
+/** Units of numbers as the command writes them: a library's numbers are milliseconds, bytes and counts. */
+const UNITS: Readonly<Record<string, string>> = { DUR: 'ms', SIZE: 'b', N: '' }
+
+function valueProblem(row: OptionRow<unknown>, value: unknown): string | undefined {
+  const found = `found ${JSON.stringify(value) ?? String(value)}`
+  if (row.many) return Array.isArray(value) ? undefined : `expected a list, ${found}`
+  const unit = UNITS[row.placeholder]
+  if (unit !== undefined && typeof value !== 'number') return `expected a number, ${found}`
+  if (row.takes === 'none') return typeof value === 'boolean' ? undefined : `expected true or false, ${found}`
+  const parsed = row.parse(`${String(value)}${unit ?? ''}`)
+  return parsed.ok ? undefined : `expected ${parsed.expected}, ${found}`
+}
+
+function invalid(problem: string): CrawlError {
+  return new CrawlError('CONFIG_INVALID', { context: { problem } })
+}
+
 function unknownOption(key: string): CrawlError {
   const near = nearestName(key, [...Object.keys(OPTIONS), ...Object.keys(ALIASES), ...OWN])
   const hint = near === undefined ? '' : `; did you mean ${near}?`
-  return new CrawlError('CONFIG_INVALID', { context: { problem: `unknown option ${key}${hint}` } })
+  return invalid(`unknown option ${key}${hint}`)
 }

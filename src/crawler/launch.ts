@@ -2,27 +2,16 @@
 
 import type { ResolvedOptions } from '../config/options.ts'
 import { CrawlError } from '../core/errors.ts'
-import type { Logger } from '../core/logger.ts'
-import type { EngineEvent, FailedContext, FinishReason, PageHandler } from '../engine/contract.ts'
+import type { FinishReason } from '../engine/contract.ts'
 import { type Engine, startEngine } from '../engine/engine.ts'
 import { feedSeeds, type SeedEntry, type Seeds } from '../engine/feed.ts'
 import type { CrawlRun, CrawlSummary, ProgressSnapshot } from './contract.ts'
-import { type Parts, openParts, type PartsExtras, storeExists } from './compose.ts'
+import { type Parts, openParts, storeExists } from './compose.ts'
 import { allSeeds } from './seeds.ts'
 import { engineOptionsOf } from './settings.ts'
 import { createTally, type Tally } from './tally.ts'
+import type { LaunchOptions } from './launch-options.ts'
 import { openTask, type OpenTask } from './task.ts'
-
-export interface LaunchOptions extends PartsExtras {
-  readonly options: ResolvedOptions
-  readonly seeds: Seeds
-  readonly handler: PageHandler
-  readonly onFailed?: (context: FailedContext) => unknown
-  readonly handlerTimeoutMs: number
-  readonly log: Logger
-  readonly onWarning: (message: string) => void
-  readonly onEvent?: (event: EngineEvent) => void
-}
 
 /** How often the live figures are taken from the store. */
 const REFRESH_MS = 500

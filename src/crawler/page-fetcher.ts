@@ -10,10 +10,9 @@ import { type FollowedResult, followRedirects } from '../fetch/follow-redirects.
 import { withCookies } from '../fetch/with-cookies.ts'
 import type { RobotsSource } from '../robots/contract.ts'
 import { createRobotsSource } from '../robots/service.ts'
-import { openMemoryStore } from '../stores/memory/store.ts'
 import { hostKeyOf, parseHttpUrl } from '../url/canonical.ts'
 import { systemRandom } from '../util/random.ts'
-import { openFetcher } from './compose.ts'
+import { openFetcher, openScratchStore } from './compose.ts'
 import type { FetchAnswer, FetchedPage, FetchOptions, PageFetcher } from './contract.ts'
 import { requestHeadersOf } from './settings.ts'
 import { sitemapLines } from './sitemaps.ts'
@@ -22,7 +21,7 @@ export async function openPageFetcher(options: FetchOptions): Promise<PageFetche
   const env = options.env === undefined ? {} : { env: options.env }
   const http = await openFetcher(options, { clock: systemClock, random: systemRandom, ...env })
   const fetcher = withCookies(http, createCookieJars({ clock: systemClock }))
-  const store = openMemoryStore({ clock: systemClock, random: systemRandom })
+  const store = openScratchStore()
   const robots = createRobotsSource({
     fetcher,
     state: store.state,

@@ -1,6 +1,7 @@
 /** What is known of one crawl, for people who ask while it runs or after. */
 
-import { canonicalOf, fingerprintOf, parseHttpUrl } from '../url/canonical.ts'
+import { fingerprintOf, parseHttpUrl } from '../url/canonical.ts'
+import { createIdentity, type IdentityRule } from '../url/identity.ts'
 import type { RequestFilter, RequestRecord } from '../frontier/contract.ts'
 import { exportAll } from '../items/export.ts'
 import type { Store } from '../stores/contract.ts'
@@ -13,6 +14,7 @@ import type {
   StoreLocation,
   WhyAnswer,
 } from './contract.ts'
+import { identityKeyOf } from './task.ts'
 import { openItemDatabase, openStoreForReading, openStoreForWriting } from './compose.ts'
 
 const PAGE = 500
@@ -67,7 +69,10 @@ class StoreReader implements CrawlReader {
   async why(url: string): Promise<WhyAnswer> {
     const parsed = parseHttpUrl(url)
     if (!parsed.ok) return unknown(url, url, parsed.problem)
-    const record = await this.#store.frontier.get(this.#location.task, fingerprintOf(canonicalOf(parsed.url)))
+    const { task } = this.#location
+    const rules = JSON.parse((await this.#store.state.get(identityKeyOf(task))) ?? '[]') as readonly IdentityRule[]
+    const identity = createIdentity(rules).identityOf(parsed.canonical)
+    const record = await this.#store.frontier.get(task, fingerprintOf(identity))
     if (record === undefined) return unknown(parsed.url, parsed.canonical, 'the crawl has not met this URL')
     return {
       url: record.request.url,

@@ -3,6 +3,7 @@
 import type { ResolvedOptions } from '../config/options.ts'
 import type { EngineOptions } from '../engine/contract.ts'
 import type { TaskSettings } from '../frontier/contract.ts'
+import { createIdentity } from '../url/identity.ts'
 
 /** Least time between two request starts to one host when nobody asked for another. */
 export const DEFAULT_DELAY_MS = 500
@@ -17,7 +18,7 @@ export function taskSettingsOf(options: ResolvedOptions): TaskSettings {
     delayMs: options.delayMs ?? DEFAULT_DELAY_MS,
     loopbackDelayMs: options.delayMs ?? 0,
     maxInFlightPerHost: options.perHost,
-    identity: 'whatwg',
+    identity: createIdentity(options.identity).name,
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { type ItemExport, openExport } from '../items/export.ts'
 import { openItemDatabase, type Parts } from './compose.ts'
-import type { LaunchOptions } from './launch.ts'
+import type { LaunchOptions } from './launch-options.ts'
 
 export interface TaskExport {
   readonly exports: TaskExports | undefined

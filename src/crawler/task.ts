@@ -1,14 +1,17 @@
 /** A task made ready to run: its settings in the store, its scope as it was left, its door, its exports. */
 
+import { readFile, writeFile } from 'node:fs/promises'
 import type { ResolvedOptions } from '../config/options.ts'
+import { CrawlError } from '../core/errors.ts'
 import { selectFields } from '../extract/select.ts'
 import type { EngineTask } from '../engine/contract.ts'
 import { createDoor } from '../engine/enqueue.ts'
 import type { FrontierStats } from '../frontier/contract.ts'
 import { forgetExports } from '../items/export-record.ts'
+import { createIdentity } from '../url/identity.ts'
 import { createScope } from '../url/scope.ts'
 import type { Parts } from './compose.ts'
-import type { LaunchOptions } from './launch.ts'
+import type { LaunchOptions } from './launch-options.ts'
 import { openTaskExport, type TaskExport } from './task-export.ts'
 import { requestHeadersOf, taskSettingsOf } from './settings.ts'
 import { openTrapWatch, trapKeyOf, type TrapWatch } from './trap-watch.ts'
@@ -31,6 +34,7 @@ export async function openTask(parts: Parts, launch: LaunchOptions): Promise<Ope
   if (options.fresh) await forget(parts, options.task)
   const settings = taskSettingsOf(options)
   await frontier.openTask(settings)
+  await state.set({ [identityKeyOf(options.task)]: JSON.stringify(options.identity) })
   const before = await frontier.stats(options.task)
 
   const scope = createScope({
@@ -48,6 +52,7 @@ export async function openTask(parts: Parts, launch: LaunchOptions): Promise<Ope
     settings,
     scope,
     maxUrlBytes: options.maxUrlBytes,
+    ...(options.identity.length === 0 ? {} : { identityOf: createIdentity(options.identity).identityOf }),
     obeyNofollow: options.robots,
     random: launch.random,
     ...(traps === undefined ? {} : { trapOf: traps.trapOf }),
@@ -58,7 +63,7 @@ export async function openTask(parts: Parts, launch: LaunchOptions): Promise<Ope
     },
   })
 
-  await parts.cookies.load(options.task)
+  await loadCookies(parts, options)
   const opened = await openTaskExport(parts, launch)
   return {
     engineTask: engineTaskOf(launch, { settings, door, traps }),
@@ -78,6 +83,7 @@ export async function openTask(parts: Parts, launch: LaunchOptions): Promise<Ope
     },
     saveAll: async () => {
       await traps?.save()
+      await saveCookies(parts, options)
     },
   }
 }
@@ -100,6 +106,33 @@ function engineTaskOf(
     respectRobots: options.robots,
     page: { agent: options.robotsAgent, maxUrlBytes: options.maxUrlBytes },
   }
+}
+
+async function loadCookies({ cookies }: Parts, { task, loadCookies: file }: ResolvedOptions): Promise<void> {
+  await cookies.load(task)
+  if (file === undefined) return
+  try {
+    cookies.importText(task, await readFile(file, 'utf8'))
+  } catch (error) {
+    const problem = `--load-cookies: expected a cookies.txt that can be read, found ${messageOf(error)}`
+    throw new CrawlError('CONFIG_INVALID', { context: { problem }, cause: error })
+  }
+}
+
+async function saveCookies({ cookies }: Parts, { task, saveCookies: file }: ResolvedOptions): Promise<void> {
+  if (file === undefined) return
+  try {
+    await writeFile(file, cookies.exportText(task), { mode: 0o600 })
+  } catch (error) {
+    throw new CrawlError('EXPORT_FAILED', { context: { file, problem: messageOf(error) }, cause: error })
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Where the rules of identity of a task are kept, for those who ask for a URL. */
+export function identityKeyOf(task: string): string {
+  return `identity/${task}`
 }
 
 function giveCookies({ cookies }: Parts, options: ResolvedOptions, url: string): void {

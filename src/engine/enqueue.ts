@@ -15,6 +15,8 @@ export interface DoorOptions {
   /** Names the rule of the trap that a URL runs into. */
   readonly trapOf?: (url: string, depth: number) => string | undefined
   readonly maxUrlBytes: number
+  /** From a canonical URL to what its identity rests on. Default: the canonical URL itself. */
+  readonly identityOf?: (canonical: string) => string
   readonly obeyNofollow: boolean
   readonly random: Random
   /** Told of each seed's URL. */
@@ -90,7 +92,7 @@ class TaskDoor implements Door {
   }
 
   fingerprintOf(url: string): string {
-    return fingerprintOf(canonicalOf(url))
+    return fingerprintOf(this.#identityOf(canonicalOf(url)))
   }
 
   #judge({ url, depth, nofollow }: Candidate, hostKey: string): SkipReason | undefined {
@@ -103,15 +105,19 @@ class TaskDoor implements Door {
     return trapOf?.(url, depth) === undefined ? undefined : 'trap'
   }
 
+  #identityOf(canonical: string): string {
+    return this.#options.identityOf?.(canonical) ?? canonical
+  }
+
   #request(draft: Omit<RequestDraft, 'url'>, named: Named): StoredRequest {
-    const identity = hasIdentityOfItsOwn(draft)
-      ? `${draft.method ?? 'GET'} ${named.canonical}\n${draft.payload ?? ''}`
-      : named.canonical
+    const page = this.#identityOf(named.canonical)
+    const identity = hasIdentityOfItsOwn(draft) ? `${draft.method ?? 'GET'} ${page}\n${draft.payload ?? ''}` : page
     return {
       task: this.#options.settings.name,
       url: named.url,
       fingerprint: fingerprintOf(identity),
-      hostKey: named.hostKey,
+      // what counts as one page must count as one host
+      hostKey: page === named.canonical ? named.hostKey : hostKeyOf(page),
       depth: named.depth,
       priority: draft.priority ?? 0,
       ...(draft.label === undefined ? {} : { label: draft.label }),

@@ -1,7 +1,8 @@
 /** Where an export goes: what the path given really is, and what stands there already. */
 
-import { type FileHandle, mkdir, open, realpath, stat } from 'node:fs/promises'
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { makeFolder } from '../util/make-folder.ts'
 import type { WriteOutput } from './byte-sink.ts'
 import { exportFailed } from './export-failed.ts'
 import { STDOUT } from './formats.ts'
@@ -57,6 +58,6 @@ async function realFile(path: string): Promise<string> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
-  await mkdir(dirname(absolute), { recursive: true })
+  makeFolder(dirname(absolute))
   return join(await realpath(dirname(absolute)), basename(absolute))
 }

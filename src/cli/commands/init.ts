@@ -1,9 +1,10 @@
 /** `spoor init [DIR]`: writes a starter project, and overwrites nothing. */
 
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { configError } from '../../config/given.ts'
-import { packageVersion } from '../../core/version.ts'
+import { makeFolder } from '../../util/make-folder.ts'
+import { packageVersion } from '../../util/package-version.ts'
 import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
@@ -15,7 +16,7 @@ export async function runInit({ host, output, positionals }: CommandContext): Pr
   const dir = resolve(host.cwd, named)
   const files = starterFiles({ name: packageName(basename(dir)), version: packageVersion() })
   try {
-    await mkdir(dir, { recursive: true })
+    makeFolder(dir)
     for (const [name, text] of files)
       await output.result(`${await writeNew(join(dir, name), text)}  ${join(named, name)}`)
   } catch (error) {

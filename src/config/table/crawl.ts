@@ -1,12 +1,21 @@
 /** Options that say what is crawled, how far and how politely. */
 
 import { choice, count, duration, list, size, text, toggle } from '../option-row.ts'
-import { parseHttpOption, parseRegex, parseText } from '../parse.ts'
+import { parseChoice, parseHttpOption, parseRegex, parseText } from '../parse.ts'
 import { CRAWL, HTTP } from './commands.ts'
 
 const DAY_MS = 86_400_000
 const KB = 1_024
 const MB = 1_048_576
+
+/** As src/url/identity.ts has them: a test compares the two. */
+export const IDENTITY_RULES = [
+  'drop-session-ids',
+  'drop-tracking',
+  'sort-query',
+  'strip-www',
+  'strip-trailing-slash',
+] as const
 
 export const WHAT = {
   seedFiles: list({
@@ -48,6 +57,14 @@ export const WHAT = {
     group: 'What to crawl',
     on: CRAWL,
     doc: 'Never follow links whose URL fits this regular expression.',
+  }),
+  identity: list({
+    flag: 'identity',
+    placeholder: 'RULE',
+    parse: (raw) => parseChoice(raw, IDENTITY_RULES),
+    group: 'What to crawl',
+    on: CRAWL,
+    doc: `Count more URLs as one page: ${IDENTITY_RULES.join(', ')}. What is sent stays as it was found.`,
   }),
   order: choice({
     flag: 'order',

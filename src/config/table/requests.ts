@@ -1,6 +1,6 @@
 /** Options of the requests that are sent. */
 
-import { count, duration, list, size, text, toggle } from '../option-row.ts'
+import { choice, count, duration, list, optionalFile, size, text, toggle } from '../option-row.ts'
 import { parseConnectTo, parseCookie, parseHeader, parseProxy } from '../parse.ts'
 import { CRAWL, HTTP } from './commands.ts'
 
@@ -47,6 +47,18 @@ export const REQUESTS = {
     on: HTTP,
     doc: 'Do not keep the cookies that servers set.',
   }),
+  loadCookies: optionalFile({
+    flag: 'load-cookies',
+    group: 'Requests',
+    on: CRAWL,
+    doc: 'Begin with the cookies of this cookies.txt (the format of curl and wget).',
+  }),
+  saveCookies: optionalFile({
+    flag: 'save-cookies',
+    group: 'Requests',
+    on: CRAWL,
+    doc: 'Write the cookies to this cookies.txt at the end.',
+  }),
   proxies: list({
     flag: 'proxy',
     placeholder: 'URL',
@@ -54,6 +66,14 @@ export const REQUESTS = {
     group: 'Requests',
     on: HTTP,
     doc: 'Go through this proxy (http, https or socks5, user:password allowed); several take turns.',
+  }),
+  proxyRotation: choice({
+    flag: 'proxy-rotation',
+    choices: ['request', 'host'],
+    default: 'request',
+    group: 'Requests',
+    on: HTTP,
+    doc: 'Several proxies take turns request by request, or each host keeps one.',
   }),
   connectTo: list({
     flag: 'connect-to',
@@ -107,6 +127,12 @@ export const REQUESTS = {
     group: 'Requests',
     on: HTTP,
     doc: 'A body that is longer after decompression is a failure too-large, never cut in silence.',
+  }),
+  caFile: optionalFile({
+    flag: 'ca-file',
+    group: 'Requests',
+    on: HTTP,
+    doc: 'Trust the authorities of this PEM file too.',
   }),
   insecure: toggle({
     flag: 'insecure',

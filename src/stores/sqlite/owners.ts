@@ -1,10 +1,11 @@
 /** Who works on the store: each owner holds a lock that the system drops with its process, so that death is a fact. */
 
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../core/clock.ts'
 import type { WorkerRecord } from '../../frontier/contract.ts'
+import { makeFolder } from '../../util/make-folder.ts'
 import type { Connection } from './connection.ts'
 import { loadDriver } from './driver.ts'
 import type { Database } from './driver.ts'
@@ -22,7 +23,7 @@ export interface OwnerLock {
 export function lockOwner(dir: string, wanted: string | undefined): OwnerLock {
   const name = `${wanted ?? 'worker'}-${randomUUID().slice(0, 8)}`
   const folder = join(dir, 'workers')
-  mkdirSync(folder, { recursive: true })
+  makeFolder(folder)
   const path = lockPath(dir, name)
   const db = new (loadDriver().DatabaseSync)(path)
   db.exec('BEGIN EXCLUSIVE')

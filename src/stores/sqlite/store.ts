@@ -1,10 +1,11 @@
 /** Opens the embedded store: one SQLite file in the data folder. */
 
-import { mkdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../core/clock.ts'
 import { CrawlError } from '../../core/errors.ts'
 import { createBell } from '../../frontier/wait-for-work.ts'
+import { makeFolder } from '../../util/make-folder.ts'
 import type { Random } from '../../util/random.ts'
 import type { Store } from '../contract.ts'
 import { watchCommits } from './commit-watch.ts'
@@ -74,7 +75,7 @@ function openError(error: unknown, dir: string): unknown {
 
 function prepareFolder(dir: string, { path, readOnly }: { readonly path: string; readonly readOnly: boolean }): void {
   if (!readOnly) {
-    mkdirSync(dir, { recursive: true })
+    makeFolder(dir)
     return
   }
   if (statSync(path, { throwIfNoEntry: false }) === undefined) {

@@ -1,0 +1,18 @@
+/** What one run of a crawl is started with. */
+
+import type { ResolvedOptions } from '../config/options.ts'
+import type { Logger } from '../core/logger.ts'
+import type { EngineEvent, FailedContext, PageHandler } from '../engine/contract.ts'
+import type { Seeds } from '../engine/feed.ts'
+import type { PartsExtras } from './compose.ts'
+
+export interface LaunchOptions extends PartsExtras {
+  readonly options: ResolvedOptions
+  readonly seeds: Seeds
+  readonly handler: PageHandler
+  readonly onFailed?: (context: FailedContext) => unknown
+  readonly handlerTimeoutMs: number
+  readonly log: Logger
+  readonly onWarning: (message: string) => void
+  readonly onEvent?: (event: EngineEvent) => void
+}
