@@ -1,5 +1,6 @@
 /** What one row of the option table is, and the constructors of rows by kind of value. */
 
+import { availableParallelism } from 'node:os'
 import type { Bounds, Parsed } from './parse.ts'
 import {
   formatDurationOption,
@@ -192,6 +193,18 @@ export function optionalText(
     default: undefined,
     takes: 'optional',
     parse: (raw) => (raw === '' ? { ok: true, value: '' } : spec.parse(raw)),
+  })
+}
+
+/** A number of processes, or `auto` for the cores that there are. */
+export function processCount(spec: Default<number> & { readonly max: number }): OptionRow<number> {
+  return row<number>({
+    spec,
+    placeholder: 'N|auto',
+    default: spec.default,
+    defaultText: String(spec.default),
+    parse: (raw) =>
+      raw === 'auto' ? { ok: true, value: availableParallelism() } : parseCount(raw, { min: 1, max: spec.max }),
   })
 }
 

@@ -28,6 +28,7 @@ export function startCrawl(options: CrawlOptions): CrawlRun {
     }),
     onWarning: options.onWarning,
     ...(options.stdin === undefined ? {} : { stdin: options.stdin }),
+    ...(options.openForce === undefined ? {} : { openForce: options.openForce }),
     ...(options.env === undefined ? {} : { env: options.env }),
     ...(options.writeOutput === undefined ? {} : { writeOutput: options.writeOutput }),
   })

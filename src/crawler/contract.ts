@@ -3,8 +3,11 @@
 import type { ResolvedOptions } from '../config/options.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { FailureClass } from '../core/outcome.ts'
-import type { FinishReason } from '../engine/contract.ts'
+import type { EngineEvent, FinishReason } from '../engine/contract.ts'
 import type { RobotsVerdict } from '../robots/contract.ts'
+import type { ScopeNews } from './task-scope.ts'
+
+export type { EngineEvent, FinishReason, ScopeNews }
 
 /** A URL to begin with, when it is more than a URL. */
 export interface SeedRequest {
@@ -26,11 +29,11 @@ export interface CrawlOptions extends ResolvedOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Things worth telling a person that stop nothing; one line. */
   readonly onWarning: (message: string) => void
+  /** Default: this process crawls. */
+  readonly openForce?: OpenForce
   /** One line of JSON in pino's shape, filtered by `logLevel` already. */
   readonly onLog?: (line: string) => void
 }
-
-export type { FinishReason }
 
 /** Counts are of the crawl over all its runs; seconds of this run. */
 export interface CrawlSummary {
@@ -78,6 +81,32 @@ export interface CrawlRun {
   /** Cheap: no query of the store that takes longer than a few milliseconds. */
   progress(): ProgressSnapshot
 }
+
+/** What does the crawling: the engine of this process, or worker processes. */
+export interface CrawlForce {
+  /** Resolves when all of it has ended. Rejects with a fault that ends the crawl. */
+  readonly done: Promise<FinishReason>
+  /** Takes no more leases, lets those in flight end, then ends. */
+  drain(reason: FinishReason): void
+  /** Ends now: what is in flight is given back. */
+  abort(): void
+  /** Something was added to the frontier. */
+  wake(): void
+  inFlight(): number
+  /** The scope is larger than it was. */
+  learn(news: ScopeNews): void
+}
+
+export interface ForceStart {
+  readonly options: ResolvedOptions
+  /** Resolves when no more seeds will come; the force does not end before. */
+  readonly fed: Promise<unknown>
+  readonly onEvent: (event: EngineEvent) => void
+  readonly onWarning: (message: string) => void
+}
+
+/** Starts worker processes that crawl in place of this one. */
+export type OpenForce = (start: ForceStart) => CrawlForce
 
 export interface StoreLocation {
   readonly dir: string

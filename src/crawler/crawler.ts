@@ -136,7 +136,7 @@ function resolve(options: CrawlerOptions): ResolvedOptions {
 }
 
 /** Units of numbers as the command writes them: a library's numbers are milliseconds, bytes and counts. */
-const UNITS: Readonly<Record<string, string>> = { DUR: 'ms', SIZE: 'b', N: '' }
+const UNITS: Readonly<Record<string, string>> = { DUR: 'ms', SIZE: 'b', N: '', 'N|auto': '' }
 
 function valueProblem(row: OptionRow<unknown>, value: unknown): string | undefined {
   const found = `found ${JSON.stringify(value) ?? String(value)}`

@@ -5,6 +5,7 @@ import type { Logger } from '../core/logger.ts'
 import type { EngineEvent, FailedContext, PageHandler } from '../engine/contract.ts'
 import type { Seeds } from '../engine/feed.ts'
 import type { PartsExtras } from './compose.ts'
+import type { OpenForce } from './contract.ts'
 
 export interface LaunchOptions extends PartsExtras {
   readonly options: ResolvedOptions
@@ -14,5 +15,7 @@ export interface LaunchOptions extends PartsExtras {
   readonly handlerTimeoutMs: number
   readonly log: Logger
   readonly onWarning: (message: string) => void
+  /** Default: the engine of this process. */
+  readonly openForce?: OpenForce
   readonly onEvent?: (event: EngineEvent) => void
 }

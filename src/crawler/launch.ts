@@ -2,13 +2,12 @@
 
 import type { ResolvedOptions } from '../config/options.ts'
 import { CrawlError } from '../core/errors.ts'
-import type { FinishReason } from '../engine/contract.ts'
-import { type Engine, startEngine } from '../engine/engine.ts'
+import type { EngineEvent, FinishReason } from '../engine/contract.ts'
 import { feedSeeds, type SeedEntry, type Seeds } from '../engine/feed.ts'
-import type { CrawlRun, CrawlSummary, ProgressSnapshot } from './contract.ts'
+import type { CrawlForce, CrawlRun, CrawlSummary, ProgressSnapshot } from './contract.ts'
 import { type Parts, openParts, storeExists } from './compose.ts'
-import { allSeeds } from './seeds.ts'
-import { engineOptionsOf } from './settings.ts'
+import { startEngineForce } from './force.ts'
+import { allSeeds, knownSeeds } from './seeds.ts'
 import { createTally, type Tally } from './tally.ts'
 import type { LaunchOptions } from './launch-options.ts'
 import { openTask, type OpenTask } from './task.ts'
@@ -27,8 +26,8 @@ class Run implements CrawlRun {
   readonly #options: LaunchOptions
   readonly #tally: Tally
   readonly #feedAbort = new AbortController()
-  #engine: Engine | undefined
-  /** Asked for before the engine was there. */
+  #force: CrawlForce | undefined
+  /** Asked for before the force was there. */
   #early: 'stop' | 'abort' | undefined
   #problems = 0
 
@@ -40,16 +39,16 @@ class Run implements CrawlRun {
 
   stop(): void {
     this.#early ??= 'stop'
-    this.#engine?.drain('interrupted')
+    this.#force?.drain('interrupted')
   }
 
   abort(): void {
     this.#early = 'abort'
-    this.#engine?.abort()
+    this.#force?.abort()
   }
 
   progress(): ProgressSnapshot {
-    return this.#tally.snapshot(this.#engine?.inFlight() ?? 0)
+    return this.#tally.snapshot(this.#force?.inFlight() ?? 0)
   }
 
   async #run(): Promise<CrawlSummary> {
@@ -78,40 +77,44 @@ class Run implements CrawlRun {
       frontier,
       clock,
       onProblem: this.#onProblem,
-      onAdded: () => this.#engine?.wake(),
+      onAdded: () => this.#force?.wake(),
       signal: this.#feedAbort.signal,
     })
     const fed = feeding.then(({ seeds: good }) => this.#checkSeeds(parts, good))
-    fed.catch(() => undefined) // the engine hears of it
-    this.#engine = startEngine({
-      deps: {
-        ...parts,
-        cookiesVersion: (session, url) => parts.cookies.versionFor(session, url),
-        clock,
-        random: this.#options.random,
-        log: this.#options.log,
-        beforeSettle: () => task.saveLearnt(),
-        afterSettle: () => task.exports?.pumpSoon(),
-        onEvent: (event) => {
-          this.#tally.take(event)
-          this.#options.onEvent?.(event)
-        },
-      },
-      options: engineOptionsOf(options),
-      tasks: new Map([[options.task, task.engineTask]]),
-      fed,
+    fed.catch(() => undefined) // the force hears of it
+    const force = this.#startForce(parts, task, fed)
+    this.#force = force
+    task.scope.onNews((news) => {
+      force.learn(news)
     })
-    if (this.#early === 'stop') this.#engine.drain('interrupted')
-    if (this.#early === 'abort') this.#engine.abort()
-    const stopRefresh = this.#keepFresh(parts)
+    if (this.#early === 'stop') force.drain('interrupted')
+    if (this.#early === 'abort') force.abort()
+    const stopWatching = this.#watch(parts, task)
     try {
-      return await Promise.race([this.#engine.done, task.exportFault])
+      return await Promise.race([force.done, task.exportFault])
     } finally {
-      stopRefresh()
+      stopWatching()
       this.#feedAbort.abort()
-      this.#engine.abort()
+      force.abort()
       await feeding.catch(() => undefined)
     }
+  }
+
+  #startForce(parts: Parts, task: OpenTask, fed: Promise<unknown>): CrawlForce {
+    const { options, onWarning, openForce, onEvent: tell } = this.#options
+    const onEvent = (event: EngineEvent): void => {
+      this.#tally.take(event)
+      tell?.(event)
+    }
+    if (openForce !== undefined) return openForce({ options, fed, onEvent, onWarning })
+    return startEngineForce({
+      parts,
+      task,
+      launch: this.#options,
+      fed,
+      onEvent,
+      afterSettle: () => task.exports?.pumpSoon(),
+    })
   }
 
   /** Undefined: none, but there is a crawl to go on with. */
@@ -146,18 +149,30 @@ class Run implements CrawlRun {
     if (this.#problems <= SHOWN_PROBLEMS) this.#options.onWarning(`a seed is passed over: ${problem}`)
   }
 
-  #keepFresh({ store }: Parts): () => void {
-    const { clock, options } = this.#options
+  /** Takes figures from the store now and then; what other processes do is seen by them alone. */
+  #watch({ store }: Parts, { exports }: OpenTask): () => void {
+    const { clock, options, openForce } = this.#options
     const stop = new AbortController()
     const refresh = async (): Promise<void> => {
       while (!stop.signal.aborted) {
-        this.#tally.refresh(await store.frontier.stats(options.task))
+        const stats = await store.frontier.stats(options.task)
+        this.#tally.refresh(stats)
+        if (openForce !== undefined) {
+          exports?.pumpSoon()
+          if (options.maxBytes !== undefined && stats.counters.bytes >= options.maxBytes)
+            this.#force?.drain('max-bytes')
+        }
         await clock.sleep(REFRESH_MS, stop.signal)
       }
     }
     refresh().catch(() => undefined) // the engine meets the same fault and tells it
+    const stopTimer =
+      openForce === undefined || options.maxTimeMs === undefined
+        ? undefined
+        : clock.timer(options.maxTimeMs, () => this.#force?.drain('max-time'))
     return () => {
       stop.abort()
+      stopTimer?.()
     }
   }
 
@@ -208,17 +223,4 @@ async function peek(seeds: Seeds): Promise<{ readonly some: boolean; readonly se
     }
   }
   return { some: true, seeds: all() }
-}
-
-/** The level-0 requests of a kept crawl, so that its scope is what it was. */
-async function* knownSeeds(frontier: Parts['store']['frontier'], task: string): AsyncGenerator<SeedEntry> {
-  let after: string | undefined
-  for (;;) {
-    const page = await frontier.list({ task, depth: 0 }, { max: 1_000, ...(after === undefined ? {} : { after }) })
-    for (const { request } of page.records) {
-      if (request.skip === undefined) yield { url: request.url }
-    }
-    if (page.next === undefined) return
-    after = page.next
-  }
 }

@@ -4,6 +4,7 @@ import type { ResolvedOptions } from '../config/options.ts'
 import type { Clock } from '../core/clock.ts'
 import { CrawlError } from '../core/errors.ts'
 import type { SeedEntry, Seeds } from '../engine/feed.ts'
+import type { Frontier } from '../frontier/contract.ts'
 import { openSeedFile } from '../sources/seed-file.ts'
 import { isLoopbackHost, parseHttpUrl } from '../url/canonical.ts'
 import type { Parts } from './compose.ts'
@@ -32,7 +33,7 @@ async function* sitemapSeeds(url: string, sources: SeedSources): AsyncGenerator<
   const { options, parts, task, clock } = sources
   const parsed = parseHttpUrl(url)
   if (!parsed.ok) throw unreadable(url, parsed.problem)
-  task.widenScope(parsed.url)
+  task.scope.widen(parsed.url)
   const delayMs = options.delayMs ?? (isLoopbackHost(parsed.hostKey) ? 0 : DEFAULT_DELAY_MS)
   const finds = findSitemapPages(
     { kind: 'url', url: parsed.url },
@@ -56,4 +57,17 @@ function priorityOf(sitemapPriority: number): number {
 
 function unreadable(source: string, problem: string): CrawlError {
   return new CrawlError('SEEDS_UNREADABLE', { context: { source, problem } })
+}
+
+/** The level-0 requests of a kept crawl, so that its scope is what it was. */
+export async function* knownSeeds(frontier: Frontier, task: string): AsyncGenerator<{ readonly url: string }> {
+  let after: string | undefined
+  for (;;) {
+    const page = await frontier.list({ task, depth: 0 }, { max: 1_000, ...(after === undefined ? {} : { after }) })
+    for (const { request } of page.records) {
+      if (request.skip === undefined) yield { url: request.url }
+    }
+    if (page.next === undefined) return
+    after = page.next
+  }
 }

@@ -9,19 +9,18 @@ import { createDoor } from '../engine/enqueue.ts'
 import type { FrontierStats } from '../frontier/contract.ts'
 import { forgetExports } from '../items/export-record.ts'
 import { createIdentity } from '../url/identity.ts'
-import { createScope } from '../url/scope.ts'
 import type { Parts } from './compose.ts'
 import type { LaunchOptions } from './launch-options.ts'
 import { openTaskExport, type TaskExport } from './task-export.ts'
 import { requestHeadersOf, taskSettingsOf } from './settings.ts'
+import { openTaskScope, scopeKeyOf, type TaskScope } from './task-scope.ts'
 import { openTrapWatch, trapKeyOf, type TrapWatch } from './trap-watch.ts'
 
 export interface OpenTask extends TaskExport {
   readonly engineTask: EngineTask
   /** As the store had it before this run. */
   readonly before: FrontierStats
-  /** Brings the scope that a seed at this URL would make, without crawling it. */
-  widenScope(url: string): void
+  readonly scope: TaskScope
   /** What was learnt and must be kept before the pages that it came with are settled. Undefined: nothing. */
   saveLearnt(): Promise<void> | undefined
   /** What is kept only now and then is kept. */
@@ -37,30 +36,21 @@ export async function openTask(parts: Parts, launch: LaunchOptions): Promise<Ope
   await state.set({ [identityKeyOf(options.task)]: JSON.stringify(options.identity) })
   const before = await frontier.stats(options.task)
 
-  const scope = createScope({
-    kind: options.scope,
-    match: options.match,
-    exclude: options.exclude,
-    random: launch.random,
-  })
-  const scopeKey = `scope/${options.task}`
-  const grown = new Set(JSON.parse((await state.get(scopeKey)) ?? '[]') as readonly string[])
-  for (const url of grown) scope.addSeed(url)
-  let scopeChanged = false
+  const scope = await openTaskScope(options, { state, random: launch.random })
   const traps = await openTrapWatch(options, { state, clock: launch.clock })
   const door = createDoor({
     settings,
-    scope,
+    scope: scope.scope,
     maxUrlBytes: options.maxUrlBytes,
     ...(options.identity.length === 0 ? {} : { identityOf: createIdentity(options.identity).identityOf }),
     obeyNofollow: options.robots,
     random: launch.random,
     ...(traps === undefined ? {} : { trapOf: traps.trapOf }),
-    ...(options.cookies.length === 0 ? {} : { onSeed: (url) => giveCookies(parts, options, url) }),
-    onScopeGrown: (url) => {
-      grown.add(url)
-      scopeChanged = true
+    onSeed: (url, isNews) => {
+      if (isNews) scope.announce(url)
+      if (options.cookies.length > 0) giveCookies(parts, options, url)
     },
+    onScopeGrown: scope.grow,
   })
 
   await loadCookies(parts, options)
@@ -69,16 +59,14 @@ export async function openTask(parts: Parts, launch: LaunchOptions): Promise<Ope
     engineTask: engineTaskOf(launch, { settings, door, traps }),
     before,
     ...opened,
-    widenScope: (url) => {
-      scope.addSeed(url)
-    },
+    scope,
     saveLearnt() {
       const saving: Promise<void>[] = []
       if (parts.cookies.hasChanges()) saving.push(parts.cookies.save())
       const trapsSaved = traps?.saveSoon()
       if (trapsSaved !== undefined) saving.push(trapsSaved)
-      if (scopeChanged) saving.push(state.set({ [scopeKey]: JSON.stringify([...grown]) }))
-      scopeChanged = false
+      const scopeSaved = scope.save()
+      if (scopeSaved !== undefined) saving.push(scopeSaved)
       return saving.length === 0 ? undefined : Promise.all(saving).then(() => undefined)
     },
     saveAll: async () => {
@@ -146,7 +134,7 @@ function giveCookies({ cookies }: Parts, options: ResolvedOptions, url: string):
 async function forget({ store }: Parts, task: string): Promise<void> {
   await store.frontier.clear(task)
   await forgetExports(store.state, task)
-  for (const prefix of [`scope/${task}`, `cookies/${task}`, trapKeyOf(task)]) {
+  for (const prefix of [scopeKeyOf(task), `cookies/${task}`, trapKeyOf(task)]) {
     const keys = await store.state.keys(prefix)
     await store.state.set(Object.fromEntries(keys.map((key) => [key, undefined])))
   }

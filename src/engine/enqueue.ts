@@ -19,8 +19,8 @@ export interface DoorOptions {
   readonly identityOf?: (canonical: string) => string
   readonly obeyNofollow: boolean
   readonly random: Random
-  /** Told of each seed's URL. */
-  readonly onSeed?: (url: string) => void
+  /** Told of each seed's URL, and whether it brought a host or more of one. */
+  readonly onSeed?: (url: string, isNews: boolean) => void
   /** A seed's redirect brought this URL's host into scope: to be kept before the page is settled. */
   readonly onScopeGrown?: (url: string) => void
 }
@@ -44,8 +44,8 @@ class TaskDoor implements Door {
   admitSeed(draft: RequestDraft): StoredRequest | { readonly problem: string } {
     const parsed = parseHttpUrl(draft.url, { maxUrlBytes: this.#options.maxUrlBytes })
     if (!parsed.ok) return { problem: parsed.problem }
-    this.#options.scope.addSeed(parsed.url)
-    this.#options.onSeed?.(parsed.url)
+    const isNews = this.#options.scope.addSeed(parsed.url) || !this.#seedHosts.has(parsed.hostKey)
+    this.#options.onSeed?.(parsed.url, isNews)
     this.#seedHosts.add(parsed.hostKey)
     return this.#request(draft, { ...parsed, depth: 0 })
   }

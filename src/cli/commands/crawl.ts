@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { configError } from '../../config/given.ts'
 import type { ResolvedOptions } from '../../config/options.ts'
-import type { CrawlRun, CrawlSummary } from '../../crawler/contract.ts'
+import type { CrawlRun, CrawlSummary, ForceStart } from '../../crawler/contract.ts'
 import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
@@ -35,12 +35,19 @@ export async function runCrawl(context: CommandContext): Promise<ExitCode> {
 export async function crawlSeeds(context: CommandContext, seeds: readonly string[]): Promise<ExitCode> {
   const { options, host, output } = context
   const { startCrawl } = await loadLibrary()
+  const { startPool } = await import('../../cluster/supervisor.ts')
   const run = startCrawl({
     ...options,
     seeds,
     stdin: host.stdin,
     writeOutput: output.write,
     env: host.env,
+    ...(options.processes === 1
+      ? {}
+      : {
+          openForce: (start: ForceStart) =>
+            startPool(start, { processes: options.processes, clock: host.clock, env: host.env }),
+        }),
     onWarning: (message) => {
       output.hint(clean(message))
     },

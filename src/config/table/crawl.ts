@@ -1,6 +1,6 @@
 /** Options that say what is crawled, how far and how politely. */
 
-import { choice, count, duration, list, size, text, toggle } from '../option-row.ts'
+import { choice, count, duration, list, processCount, size, text, toggle } from '../option-row.ts'
 import { parseChoice, parseHttpOption, parseRegex, parseText } from '../parse.ts'
 import { CRAWL, HTTP } from './commands.ts'
 
@@ -189,14 +189,12 @@ export const POLITENESS = {
     on: HTTP,
     doc: 'The name whose rules are read in robots.txt.',
   }),
-  processes: count({
+  processes: processCount({
     flag: 'processes',
     default: 1,
-    min: 1,
     max: 1_024,
-    onlyFor: ['1'],
     group: 'Politeness',
     on: CRAWL,
-    doc: 'Worker processes on this machine.',
+    doc: 'Worker processes on this machine; `auto` is one for each core.',
   }),
 } as const

@@ -1,0 +1,24 @@
+/** What the process that leads a crawl and its worker processes say to each other. Sent by structured clone. */
+
+import type { ResolvedOptions } from '../config/options.ts'
+import type { EngineEvent, FinishReason } from '../crawler/contract.ts'
+import type { ScopeNews } from '../crawler/contract.ts'
+
+export type ToWorker =
+  | { readonly type: 'start'; readonly options: ResolvedOptions }
+  | { readonly type: 'learn'; readonly news: ScopeNews }
+  /** No more seeds will come. */
+  | { readonly type: 'fed' }
+  | { readonly type: 'drain'; readonly reason: FinishReason }
+  | { readonly type: 'abort' }
+
+export type FromWorker =
+  | { readonly type: 'news'; readonly news: ScopeNews }
+  | { readonly type: 'events'; readonly events: readonly EngineEvent[]; readonly inFlight: number }
+  | { readonly type: 'done'; readonly reason: FinishReason }
+  /** The crawl cannot go on: no other worker would do better. `code` of a CrawlError. */
+  | {
+      readonly type: 'fault'
+      readonly code: string
+      readonly context: Readonly<Record<string, string | number | boolean>>
+    }

@@ -1,0 +1,191 @@
+/** Worker processes on this machine: started, watched, started again when one dies, told to stop, waited for. */
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { OPTION_ENTRIES, type ResolvedOptions } from '../config/options.ts'
+import type { Clock } from '../core/clock.ts'
+import { CrawlError, type ErrorCode, errorCodes } from '../core/errors.ts'
+import type { CrawlForce, ForceStart } from '../crawler/contract.ts'
+import type { ScopeNews } from '../crawler/contract.ts'
+import type { FinishReason } from '../crawler/contract.ts'
+import type { FromWorker, ToWorker } from './messages.ts'
+
+export interface PoolOptions {
+  readonly processes: number
+  readonly clock: Clock
+  /** Environment of the workers. */
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** A worker that dies is started again, but not for ever: something is wrong with the machine or with us. */
+const MAX_RESTARTS = 20
+/** Of a worker that was told to end at once and does not. */
+const KILL_AFTER_MS = 5_000
+/** Young objects of a page must not be moved about while it is worked on: fewer collections, each as cheap. */
+const NODE_OPTIONS = ['--max-semi-space-size=32']
+
+export function startPool(start: ForceStart, options: PoolOptions): CrawlForce {
+  return new Pool(start, options)
+}
+
+class Pool implements CrawlForce {
+  readonly done: Promise<FinishReason>
+  readonly #start: ForceStart
+  readonly #options: PoolOptions
+  readonly #workers = new Map<ChildProcess, { inFlight: number; over: boolean }>()
+  readonly #reasons: FinishReason[] = []
+  #resolve: (reason: FinishReason) => void = () => undefined
+  #reject: (error: unknown) => void = () => undefined
+  #fed = false
+  #stopping: FinishReason | undefined
+  #aborted = false
+  #over = false
+  #restarts = 0
+
+  constructor(start: ForceStart, options: PoolOptions) {
+    this.#start = start
+    this.#options = options
+    this.done = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    for (let index = 0; index < options.processes; index++) this.#fork()
+    void this.#passOnFed(start.fed)
+  }
+
+  async #passOnFed(fed: Promise<unknown>): Promise<void> {
+    try {
+      await fed
+      this.#fed = true
+      this.#tellAll({ type: 'fed' })
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  drain(reason: FinishReason): void {
+    this.#stopping ??= reason
+    this.#tellAll({ type: 'drain', reason })
+  }
+
+  abort(): void {
+    if (this.#aborted) return
+    this.#aborted = true
+    this.#stopping ??= 'interrupted'
+    this.#tellAll({ type: 'abort' })
+    this.#options.clock.timer(
+      KILL_AFTER_MS,
+      () => {
+        for (const child of this.#workers.keys()) child.kill('SIGKILL')
+      },
+      true,
+    )
+  }
+
+  /** Workers hear of new work from the store. */
+  wake(): void {}
+
+  inFlight(): number {
+    let sum = 0
+    for (const worker of this.#workers.values()) sum += worker.inFlight
+    return sum
+  }
+
+  learn(news: ScopeNews): void {
+    this.#tellAll({ type: 'learn', news })
+  }
+
+  #fork(): void {
+    const child = fork(fileURLToPath(new URL('process-main.js', import.meta.url)), [], {
+      env: this.#options.env as NodeJS.ProcessEnv,
+      execArgv: NODE_OPTIONS,
+      serialization: 'advanced', // regular expressions among the options
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    this.#workers.set(child, { inFlight: 0, over: false })
+    child.on('message', (message) => {
+      this.#hear(child, message as FromWorker)
+    })
+    child.on('error', () => undefined) // `exit` follows, or has come
+    child.on('exit', (code, signal) => {
+      this.#onExit(child, signal ?? `exit ${String(code)}`)
+    })
+    this.#tell(child, { type: 'start', options: plainOptions(this.#start.options) })
+    if (this.#fed) this.#tell(child, { type: 'fed' })
+    if (this.#stopping !== undefined) this.#tell(child, { type: 'drain', reason: this.#stopping })
+  }
+
+  #hear(child: ChildProcess, message: FromWorker): void {
+    const worker = this.#workers.get(child)
+    if (worker === undefined) return
+    switch (message.type) {
+      case 'events':
+        worker.inFlight = message.inFlight
+        for (const event of message.events) this.#start.onEvent(event)
+        break
+      case 'news':
+        for (const other of this.#workers.keys())
+          if (other !== child) this.#tell(other, { type: 'learn', news: message.news })
+        break
+      case 'done':
+        worker.over = true
+        this.#reasons.push(message.reason)
+        break
+      case 'fault':
+        worker.over = true
+        this.#fail(faultOf(message))
+        break
+    }
+  }
+
+  #onExit(child: ChildProcess, how: string): void {
+    const worker = this.#workers.get(child)
+    this.#workers.delete(child)
+    if (this.#over) return
+    if (worker?.over !== true && this.#stopping === undefined) this.#replace(how)
+    if (this.#workers.size === 0) this.#finish()
+  }
+
+  /** What the dead one held comes back to the others at once: see the store's owners. */
+  #replace(how: string): void {
+    this.#restarts++
+    if (this.#restarts > MAX_RESTARTS) {
+      const problem = `worker processes died ${this.#restarts} times, the last one by ${how}`
+      this.#fail(new CrawlError('WORKERS_DIED', { context: { problem } }))
+      return
+    }
+    this.#start.onWarning(`a worker process died (${how}); another takes its place`)
+    this.#fork()
+  }
+
+  #finish(): void {
+    if (this.#over) return
+    this.#over = true
+    this.#resolve(this.#stopping ?? (this.#reasons.includes('max-pages') ? 'max-pages' : 'finished'))
+  }
+
+  #fail(error: unknown): void {
+    if (this.#over) return
+    this.#over = true
+    this.abort()
+    this.#reject(error)
+  }
+
+  #tellAll(message: ToWorker): void {
+    for (const child of this.#workers.keys()) this.#tell(child, message)
+  }
+
+  #tell(child: ChildProcess, message: ToWorker): void {
+    if (child.connected) child.send(message, () => undefined) // a worker that is gone is seen by its exit
+  }
+}
+
+/** Without what only a caller of the library can give: functions do not cross to another process. */
+function plainOptions(options: ResolvedOptions): ResolvedOptions {
+  return Object.fromEntries(OPTION_ENTRIES.map(([key]) => [key, options[key]])) as unknown as ResolvedOptions
+}
+
+function faultOf({ code, context }: Extract<FromWorker, { type: 'fault' }>): Error {
+  const known = errorCodes.find((candidate): candidate is ErrorCode => candidate === code)
+  return known === undefined ? new Error(String(context['problem'] ?? code)) : new CrawlError(known, { context })
+}

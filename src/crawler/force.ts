@@ -1,0 +1,52 @@
+/** The engine of this process as the force that crawls. */
+
+import type { EngineDeps, EngineEvent } from '../engine/contract.ts'
+import { startEngine } from '../engine/engine.ts'
+import type { CrawlForce } from './contract.ts'
+import type { Parts } from './compose.ts'
+import type { LaunchOptions } from './launch-options.ts'
+import { engineOptionsOf } from './settings.ts'
+import type { OpenTask } from './task.ts'
+
+export interface EngineForceStart {
+  readonly parts: Parts
+  readonly task: OpenTask
+  readonly launch: Pick<LaunchOptions, 'options' | 'clock' | 'random' | 'log'>
+  readonly fed: Promise<unknown>
+  readonly onEvent: (event: EngineEvent) => void
+  readonly afterSettle?: () => void
+}
+
+export function startEngineForce({ parts, task, launch, fed, onEvent, afterSettle }: EngineForceStart): CrawlForce {
+  const { options, clock, random, log } = launch
+  const deps: EngineDeps = {
+    ...parts,
+    clock,
+    random,
+    log,
+    cookiesVersion: (session, url) => parts.cookies.versionFor(session, url),
+    beforeSettle: () => task.saveLearnt(),
+    ...(afterSettle === undefined ? {} : { afterSettle }),
+    onEvent,
+  }
+  const engine = startEngine({
+    deps,
+    options: engineOptionsOf(options),
+    tasks: new Map([[options.task, task.engineTask]]),
+    fed,
+  })
+  return {
+    done: engine.done,
+    drain: (reason) => {
+      engine.drain(reason)
+    },
+    abort: () => {
+      engine.abort()
+    },
+    wake: () => {
+      engine.wake()
+    },
+    inFlight: () => engine.inFlight(),
+    learn: () => undefined, // its own door told it
+  }
+}

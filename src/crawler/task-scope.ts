@@ -1,0 +1,67 @@
+/** The scope of a task, with what redirects of seeds have added to it kept in the store. */
+
+import type { ResolvedOptions } from '../config/options.ts'
+import type { StateStore } from '../core/state-store.ts'
+import { createScope, type Scope } from '../url/scope.ts'
+import type { Random } from '../util/random.ts'
+
+/** A seed's host is trusted with more (credentials, private addresses) than one that a redirect brought. */
+export interface ScopeNews {
+  readonly kind: 'seed' | 'scope'
+  readonly url: string
+}
+
+export interface TaskScope {
+  readonly scope: Scope
+  /** A redirect of a seed led here: the scope grows, also for later runs. */
+  grow(url: string): void
+  /** Brings the scope that a seed at this URL would make. */
+  widen(url: string): void
+  /** A seed at this URL has brought something. */
+  announce(url: string): void
+  /** Calls back with what the other processes of the crawl must learn. */
+  onNews(listener: (news: ScopeNews) => void): void
+  /** Undefined: nothing has grown since the last time. */
+  save(): Promise<void> | undefined
+}
+
+export function scopeKeyOf(task: string): string {
+  return `scope/${task}`
+}
+
+export async function openTaskScope(
+  { task, scope: kind, match, exclude }: ResolvedOptions,
+  { state, random }: { readonly state: StateStore; readonly random: Random },
+): Promise<TaskScope> {
+  const scope = createScope({ kind, match, exclude, random })
+  const key = scopeKeyOf(task)
+  const grown = new Set(JSON.parse((await state.get(key)) ?? '[]') as readonly string[])
+  for (const url of grown) scope.addSeed(url)
+  const listeners = new Set<(news: ScopeNews) => void>()
+  let changed = false
+  const tell = (news: ScopeNews): void => {
+    for (const listener of listeners) listener(news)
+  }
+  return {
+    scope,
+    grow(url) {
+      grown.add(url)
+      changed = true
+      tell({ kind: 'scope', url })
+    },
+    widen(url) {
+      if (scope.addSeed(url)) tell({ kind: 'scope', url })
+    },
+    announce(url) {
+      tell({ kind: 'seed', url })
+    },
+    onNews(listener) {
+      listeners.add(listener)
+    },
+    save() {
+      if (!changed) return undefined
+      changed = false
+      return state.set({ [key]: JSON.stringify([...grown]) })
+    },
+  }
+}

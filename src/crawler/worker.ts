@@ -1,0 +1,77 @@
+/** One of several processes of a crawl: its engine over the shared store, led by the process that started it. */
+
+import type { ResolvedOptions } from '../config/options.ts'
+import { systemClock } from '../core/clock.ts'
+import { silentLogger } from '../core/logger.ts'
+import type { EngineEvent, FinishReason } from '../engine/contract.ts'
+import { systemRandom } from '../util/random.ts'
+import type { CrawlForce } from './contract.ts'
+import { openParts } from './compose.ts'
+import { startEngineForce } from './force.ts'
+import { knownSeeds } from './seeds.ts'
+import { openTask } from './task.ts'
+import type { ScopeNews } from './task-scope.ts'
+
+export interface WorkerStart {
+  readonly options: ResolvedOptions
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly fed: Promise<unknown>
+  readonly onEvent: (event: EngineEvent) => void
+  /** This process has learnt that the scope is larger: the others should know. */
+  readonly onNews: (news: ScopeNews) => void
+}
+
+export interface CrawlWorker extends CrawlForce {
+  /** Resolves after the store is closed. */
+  readonly closed: Promise<FinishReason>
+}
+
+/** The command's own handler runs no user code: its deadline is only there because everything has one. */
+const HANDLER_TIMEOUT_MS = 600_000
+
+/** Rejects as `openParts` does. */
+export async function startWorker(start: WorkerStart): Promise<CrawlWorker> {
+  // limits of the whole crawl are kept by the process that leads; what is exported, forgotten or fed is its business too
+  const { output: _output, maxTimeMs: _maxTimeMs, maxBytes: _maxBytes, ...rest } = start.options
+  const options: ResolvedOptions = {
+    ...rest,
+    output: undefined,
+    maxTimeMs: undefined,
+    maxBytes: undefined,
+    fresh: false,
+    recrawl: false,
+    saveCookies: undefined,
+  }
+  const launch = {
+    options,
+    seeds: [],
+    handler: { kind: 'page-record' as const },
+    handlerTimeoutMs: HANDLER_TIMEOUT_MS,
+    clock: systemClock,
+    random: systemRandom,
+    env: start.env,
+    log: silentLogger,
+    onWarning: () => undefined,
+  }
+  const parts = await openParts(options, launch)
+  const task = await openTask(parts, launch)
+  const learn = ({ kind, url }: ScopeNews): void => {
+    if (kind === 'seed') task.engineTask.door.admitSeed({ url })
+    else task.scope.scope.addSeed(url)
+  }
+  for await (const { url } of knownSeeds(parts.store.frontier, options.task)) learn({ kind: 'seed', url })
+  // seeds come from the process that leads: only what this one finds out is news to the others
+  task.scope.onNews((news) => {
+    if (news.kind === 'scope') start.onNews(news)
+  })
+  const { fed, onEvent } = start
+  const force = startEngineForce({ parts, task, launch, fed, onEvent })
+  return {
+    ...force,
+    learn,
+    closed: force.done.finally(async () => {
+      await task.saveAll().catch(() => undefined) // the fault that ended the engine is told
+      await parts.close()
+    }),
+  }
+}
