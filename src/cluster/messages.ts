@@ -15,6 +15,7 @@ export type ToWorker =
 export type FromWorker =
   | { readonly type: 'news'; readonly news: ScopeNews }
   | { readonly type: 'events'; readonly events: readonly EngineEvent[]; readonly inFlight: number }
+  | { readonly type: 'warning'; readonly message: string }
   | { readonly type: 'done'; readonly reason: FinishReason }
   /** The crawl cannot go on: no other worker would do better. `code` of a CrawlError. */
   | {

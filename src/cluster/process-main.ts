@@ -55,6 +55,9 @@ async function run({ options }: Extract<ToWorker, { type: 'start' }>): Promise<v
     onEvent: (event) => {
       if (event.type !== 'page' && events.length < EVENTS_A_REPORT) events.push(event)
     },
+    onWarning: (message) => {
+      tell({ type: 'warning', message })
+    },
     onNews: (news) => {
       tell({ type: 'news', news })
     },

@@ -127,6 +127,9 @@ class Pool implements CrawlForce {
         for (const other of this.#workers.keys())
           if (other !== child) this.#tell(other, { type: 'learn', news: message.news })
         break
+      case 'warning':
+        this.#start.onWarning(message.message)
+        break
       case 'done':
         worker.over = true
         this.#reasons.push(message.reason)

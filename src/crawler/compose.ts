@@ -3,6 +3,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ResolvedOptions } from '../config/options.ts'
+import type { CacheGate, CacheStore } from '../cache/contract.ts'
+import { createCacheGate } from '../cache/gate.ts'
 import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
 import { CrawlError } from '../core/errors.ts'
@@ -18,9 +20,15 @@ import type { OpenSqliteDatabase } from '../items/sqlite.ts'
 import type { RobotsSource } from '../robots/contract.ts'
 import { createRobotsSource } from '../robots/service.ts'
 import type { Store } from '../stores/contract.ts'
+import { openFilesCache } from '../stores/files-cache/store.ts'
 import { openMemoryStore } from '../stores/memory/store.ts'
 import { loadDriver } from '../stores/sqlite/driver.ts'
 import { openSqliteStore } from '../stores/sqlite/store.ts'
+import { openSqliteCache } from '../stores/sqlite-cache/store.ts'
+import { openWarcWriter } from '../stores/warc/writer.ts'
+import { canonicalOf } from '../url/canonical.ts'
+import type { WarcWriter } from '../warc/contract.ts'
+import { recordExchanges } from '../warc/record-exchanges.ts'
 import type { Random } from '../util/random.ts'
 import { systemRandom } from '../util/random.ts'
 import type { StoreLocation } from './contract.ts'
@@ -32,6 +40,8 @@ export interface PartsExtras {
   /** Proxy variables are read from it. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly writeOutput?: WriteOutput
+  /** Something beside the crawl has failed; the crawl goes on without it. */
+  readonly onFault: (what: string, error: unknown) => void
   /** What `-` among the seed files reads. */
   readonly stdin?: AsyncIterable<Uint8Array>
 }
@@ -39,6 +49,8 @@ export interface PartsExtras {
 export interface Parts extends AsyncDisposable {
   readonly store: Store
   readonly fetcher: Fetcher
+  /** Undefined: `--cache off`. */
+  readonly cache: CacheGate | undefined
   readonly robots: RobotsSource
   readonly cookies: CookieJars
   close(): Promise<void>
@@ -48,7 +60,20 @@ export interface Parts extends AsyncDisposable {
 export async function openParts(options: ResolvedOptions, extras: PartsExtras): Promise<Parts> {
   const store = await openStore(options, extras)
   const cookies = createCookieJars({ clock: extras.clock, state: store.state })
-  const http = await openFetcher(options, extras)
+  const cacheStore = await openCacheFor(options, extras)
+  const warc = await openWarc(options, extras)
+  const plain = await openFetcher(options, extras)
+  const http =
+    warc === undefined
+      ? plain
+      : recordExchanges({
+          fetcher: plain,
+          writer: warc,
+          clock: extras.clock,
+          onFault: (error) => {
+            extras.onFault('the WARC file', error)
+          },
+        })
   const fetcher = withCookies(http, options.keepCookies ? cookies : { ...cookies, receive: () => undefined })
   const robots = createRobotsSource({
     fetcher,
@@ -61,11 +86,14 @@ export async function openParts(options: ResolvedOptions, extras: PartsExtras): 
   })
   const close = async (): Promise<void> => {
     await fetcher.close()
+    await warc?.close()
+    await cacheStore?.close()
     await store.close()
   }
   return {
     store,
     fetcher,
+    cache: cacheStore === undefined ? undefined : gateOf(cacheStore, options, extras),
     robots,
     cookies,
     close,
@@ -94,6 +122,37 @@ export async function openFetcher(
   })
   if (!options.randomUserAgent) return http
   return withIdentity(http, createRandomIdentities({ draw: await openBrowserDraw(extras.random) }))
+}
+
+/** Everything about the cache of a data folder but the crawl itself. */
+export async function openCacheStore(
+  { dir, cacheStore, cacheMaxBytes }: Pick<ResolvedOptions, 'dir' | 'cacheStore' | 'cacheMaxBytes'>,
+  clock: Clock,
+): Promise<CacheStore> {
+  const cap = cacheMaxBytes === undefined ? {} : { maxBytes: cacheMaxBytes }
+  if (cacheStore === 'files') return openFilesCache({ dir: join(dir, 'cache-files'), clock, ...cap })
+  return openSqliteCache({ dir, clock, ...cap })
+}
+
+async function openCacheFor(options: ResolvedOptions, { clock }: PartsExtras): Promise<CacheStore | undefined> {
+  return options.cache === 'off' ? undefined : openCacheStore(options, clock)
+}
+
+function gateOf(store: CacheStore, options: ResolvedOptions, { clock, onFault }: PartsExtras): CacheGate {
+  return createCacheGate({
+    store,
+    mode: options.cache,
+    ttlMs: options.cacheTtlMs,
+    clock,
+    canonicalOf,
+    onFault: (error) => {
+      onFault('the download cache', error)
+    },
+  })
+}
+
+async function openWarc({ warc }: ResolvedOptions, { clock }: PartsExtras): Promise<WarcWriter | undefined> {
+  return warc === undefined ? undefined : openWarcWriter({ path: warc, clock, info: { software: userAgentOf() } })
 }
 
 /** Databases that are exports of items. */

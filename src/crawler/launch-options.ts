@@ -7,7 +7,7 @@ import type { Seeds } from '../engine/feed.ts'
 import type { PartsExtras } from './compose.ts'
 import type { OpenForce } from './contract.ts'
 
-export interface LaunchOptions extends PartsExtras {
+export interface LaunchOptions extends Omit<PartsExtras, 'onFault'> {
   readonly options: ResolvedOptions
   readonly seeds: Seeds
   readonly handler: PageHandler

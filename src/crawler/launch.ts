@@ -30,6 +30,7 @@ class Run implements CrawlRun {
   /** Asked for before the force was there. */
   #early: 'stop' | 'abort' | undefined
   #problems = 0
+  readonly #faults = new Set<string>()
 
   constructor(options: LaunchOptions) {
     this.#options = options
@@ -54,7 +55,7 @@ class Run implements CrawlRun {
   async #run(): Promise<CrawlSummary> {
     const startedAtMs = this.#options.clock.monotonicMs()
     const given = await this.#givenSeeds()
-    const parts = await openParts(this.#options.options, this.#options)
+    const parts = await openParts(this.#options.options, { ...this.#options, onFault: this.#onFault })
     try {
       const task = await openTask(parts, this.#options)
       const finishReason = await this.#crawl(parts, task, given)
@@ -142,6 +143,14 @@ class Run implements CrawlRun {
       problem = `${[...options.seedFiles, ...options.sitemaps].join(', ')}: expected at least one URL, found none`
     }
     throw new CrawlError('CONFIG_INVALID', { context: { problem } })
+  }
+
+  /** Told once for each thing: the next thousand faults of a full disk are no news. */
+  readonly #onFault = (what: string, error: unknown): void => {
+    if (this.#faults.has(what)) return
+    this.#faults.add(what)
+    const message = error instanceof Error ? error.message : String(error)
+    this.#options.onWarning(`${what} has a fault, and the crawl goes on without it: ${message}`)
   }
 
   readonly #onProblem = (problem: string): void => {

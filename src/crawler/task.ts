@@ -35,6 +35,8 @@ export async function openTask(parts: Parts, launch: LaunchOptions): Promise<Ope
   await frontier.openTask(settings)
   await state.set({ [identityKeyOf(options.task)]: JSON.stringify(options.identity) })
   const before = await frontier.stats(options.task)
+  // a recrawl that was interrupted goes on; one that was finished begins again
+  if (options.recrawl && before.pending + before.leased === 0) await frontier.requeue({ task: options.task })
 
   const scope = await openTaskScope(options, { state, random: launch.random })
   const traps = await openTrapWatch(options, { state, clock: launch.clock })

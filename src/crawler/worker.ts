@@ -17,6 +17,7 @@ export interface WorkerStart {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly fed: Promise<unknown>
   readonly onEvent: (event: EngineEvent) => void
+  readonly onWarning: (message: string) => void
   /** This process has learnt that the scope is larger: the others should know. */
   readonly onNews: (news: ScopeNews) => void
 }
@@ -51,7 +52,10 @@ export async function startWorker(start: WorkerStart): Promise<CrawlWorker> {
     random: systemRandom,
     env: start.env,
     log: silentLogger,
-    onWarning: () => undefined,
+    onWarning: start.onWarning,
+    onFault: (what: string, error: unknown) => {
+      start.onWarning(`${what} has a fault: ${error instanceof Error ? error.message : String(error)}`)
+    },
   }
   const parts = await openParts(options, launch)
   const task = await openTask(parts, launch)

@@ -1,11 +1,13 @@
 /** What the engine is made of, and what it tells while it runs. */
 
 import type { CheerioAPI } from 'cheerio'
+import type { CacheGate } from '../cache/contract.ts'
 import type { Clock } from '../core/clock.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Logger } from '../core/logger.ts'
 import type { FailedAttempt, FailureClass, SkipReason } from '../core/outcome.ts'
 import type { StoredRequest } from '../core/request.ts'
+import type { UrlPieces } from '../core/url-pieces.ts'
 import type { PageScan } from '../extract/contract.ts'
 import type { Fetcher, FetchResponse, HeaderList } from '../fetch/contract.ts'
 import type { Lease, TaskSettings } from '../frontier/contract.ts'
@@ -156,6 +158,8 @@ export interface Door {
   admitSeed(draft: RequestDraft): StoredRequest | { readonly problem: string }
   /** The store has it at this depth or a smaller one, as far as this process remembers: false may be wrong, true is not. */
   isKnown(url: string, depth: number): boolean
+  /** The same for a URL that has not been put together. */
+  arePiecesKnown(pieces: UrlPieces, depth: number): boolean
   /** `known`: the store has it at this depth or a smaller one. `refused`: it is recorded as refused already. */
   admit(candidate: Candidate): StoredRequest | 'known' | 'refused'
   /** A redirect's target: a request, or the reason why not. */
@@ -170,6 +174,8 @@ export interface Door {
 export interface EngineDeps {
   readonly store: Store
   readonly fetcher: Fetcher
+  /** Default: none. */
+  readonly cache?: CacheGate | undefined
   readonly robots: RobotsSource
   readonly clock: Clock
   readonly random: Random

@@ -2,6 +2,7 @@
 
 import type { SkipReason } from '../core/outcome.ts'
 import type { StoredRequest } from '../core/request.ts'
+import type { UrlPieces } from '../core/url-pieces.ts'
 import type { TaskSettings } from '../frontier/contract.ts'
 import { createKnownFilter, type KnownFilter } from '../frontier/known-filter.ts'
 import { canonicalOf, fingerprintOf, hostKeyOf, parseHttpUrl } from '../url/canonical.ts'
@@ -52,6 +53,10 @@ class TaskDoor implements Door {
 
   isKnown(url: string, depth: number): boolean {
     return this.#known.has(url, depth)
+  }
+
+  arePiecesKnown(pieces: UrlPieces, depth: number): boolean {
+    return this.#known.hasPieces(pieces, depth)
   }
 
   admit(candidate: Candidate): StoredRequest | 'known' | 'refused' {

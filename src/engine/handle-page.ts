@@ -29,7 +29,7 @@ export async function handlePage(story: Story, response: FetchResponse): Promise
     depth: lease.request.depth + 1,
     keepKnownLinks: task.settings.maxDepth !== undefined,
   }
-  const exchange: Exchange = { lease, task, response, fromCache: false }
+  const exchange: Exchange = { lease, task, response, fromCache: response.fromCache === true }
   const refreshed = followRefresh({ story, exchange, page, way })
   if (refreshed !== undefined) return refreshed
   try {
@@ -94,8 +94,8 @@ function recordPage({ story, exchange, page, way }: Handling): void {
       title: page.title,
       contentType: page.contentType,
       bytes: response.body.length,
-      links: page.scan.links.length,
-      fetchedAtMs: story.deps.clock.nowMs(),
+      links: page.scan.linkCount,
+      fetchedAtMs: response.fetchedAtMs ?? story.deps.clock.nowMs(),
       fromCache,
       ...(task.fieldsOf === undefined ? {} : { fields: task.fieldsOf(page) }),
     }),
@@ -131,7 +131,7 @@ function isNofollow(page: Page, { response, task }: Exchange, nowMs: number): bo
 function settlePage(story: Story, response: FetchResponse, buffer: PageBuffer): Settlement {
   const { contentTrapOf } = story.task
   if (buffer.discovered.length > 0 && contentTrapOf?.(response.url, response.body) !== undefined) trapAll(buffer)
-  const settlement = answered(story, response, { kind: 'done', status: response.status, fromCache: false })
+  const settlement = answered(story, response, { kind: 'done', status: response.status, fromCache: response.fromCache === true })
   const { duplicates, invalidUrls } = buffer
   return {
     ...settlement,

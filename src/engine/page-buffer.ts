@@ -41,26 +41,50 @@ function countKnown({ door, buffer, keepKnownLinks }: Doorway, url: string): voi
 
 /** All links of the page; one that is there with and without nofollow counts as followed. */
 export function enqueuePageLinks(way: Doorway, page: Page, pageNofollow: boolean): void {
-  const { links, refresh, tooLong, invalidLinks } = page.scan
-  // only what is new needs a look whether this page had it already: most links are known, and told by one hash
-  const fresh = new Set<string>([page.url])
+  const { door, buffer, depth, keepKnownLinks } = way
+  const { scan } = page
+  const fresh = new FreshLinks(page.url)
   let unfollowed: string[] | undefined
-  for (const link of links) {
-    if (link.nofollow || pageNofollow) (unfollowed ??= []).push(link.url)
-    else enqueueFresh(way, { url: link.url, depth: way.depth }, fresh)
-  }
-  if (refresh !== undefined) enqueueFresh(way, { url: refresh.url, depth: way.depth, nofollow: pageNofollow }, fresh)
-  for (const url of unfollowed ?? []) enqueueFresh(way, { url, depth: way.depth, nofollow: true }, fresh)
-  for (const head of tooLong) recordTooLong(way, head)
-  way.buffer.invalidUrls += invalidLinks
+  scan.visitLinks({
+    // most links are known, and told by a hash of what stands in the page
+    passesOver: (pieces) => {
+      if (pageNofollow || keepKnownLinks || !door.arePiecesKnown(pieces, depth)) return false
+      buffer.duplicates++
+      return true
+    },
+    take: (link) => {
+      if (link.nofollow || pageNofollow) (unfollowed ??= []).push(link.url)
+      else enqueueFresh(way, { url: link.url, depth }, fresh)
+    },
+  })
+  const { refresh } = scan
+  if (refresh !== undefined) enqueueFresh(way, { url: refresh.url, depth, nofollow: pageNofollow }, fresh)
+  for (const url of unfollowed ?? []) enqueueFresh(way, { url, depth, nofollow: true }, fresh)
+  for (const head of scan.tooLong) recordTooLong(way, head)
+  buffer.invalidUrls += scan.invalidLinks
 }
 
-function enqueueFresh(way: Doorway, candidate: Candidate, fresh: Set<string>): void {
-  if (way.door.isKnown(candidate.url, candidate.depth)) countKnown(way, candidate.url)
-  else if (!fresh.has(candidate.url)) {
-    fresh.add(candidate.url)
-    enqueueOne(way, candidate)
+/** Only what is new needs a look whether this page had it already. */
+class FreshLinks {
+  readonly #pageUrl: string
+  #urls: Set<string> | undefined
+
+  constructor(pageUrl: string) {
+    this.#pageUrl = pageUrl
   }
+
+  /** False: the page itself, or met before. */
+  add(url: string): boolean {
+    if (url === this.#pageUrl) return false
+    this.#urls ??= new Set()
+    const { size } = this.#urls
+    return this.#urls.add(url).size > size
+  }
+}
+
+function enqueueFresh(way: Doorway, candidate: Candidate, fresh: FreshLinks): void {
+  if (way.door.isKnown(candidate.url, candidate.depth)) countKnown(way, candidate.url)
+  else if (fresh.add(candidate.url)) enqueueOne(way, candidate)
 }
 
 /** A request as a handler wrote it; relative URLs are resolved against `base`. */

@@ -13,11 +13,15 @@ import type { Page, PageOptions } from './contract.ts'
 
 const EMPTY_SCAN: Omit<PageScan, 'base'> = {
   links: [],
+  linkCount: 0,
   title: '',
+  canonical: undefined,
+  refresh: undefined,
   robots: [],
   invalidLinks: 0,
   tooLong: [],
   droppedLinks: 0,
+  visitLinks: () => undefined,
 }
 
 // cheerio costs 60 ms and some memory to load: only for those who touch `$`, which is not a promise

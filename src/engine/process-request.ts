@@ -2,7 +2,8 @@
 
 import type { FailedAttempt } from '../core/outcome.ts'
 import { failureOfStatus } from '../failures/classify.ts'
-import type { FetchFailure, FetchRequest, FetchResponse } from '../fetch/contract.ts'
+import type { CacheAnswer } from '../cache/contract.ts'
+import type { FetchFailure, FetchRequest, FetchResponse, FetchResult } from '../fetch/contract.ts'
 import { headerOf, headersAll } from '../fetch/headers.ts'
 import { decideRedirect, headersForHop } from '../fetch/redirect.ts'
 import type { Lease, Settlement } from '../frontier/contract.ts'
@@ -17,33 +18,56 @@ import { answered, end, failed, hostSignal, type ProcessOptions, retryOrFail, ty
 const STALE_LEASE_MS = 1
 
 export async function processRequest(options: ProcessOptions): Promise<Settlement> {
-  const { deps, task, lease, signal } = options
+  const { deps, task, lease } = options
+  const request = fetchRequestOf(options)
+  const cached = await lookUp(options, request)
+  if (cached?.kind === 'hit')
+    return settleResult(
+      { ...options, crawlDelayMs: undefined, isHit: true, sentCookies: cookiesOf(options) },
+      cached.response,
+    )
+  if (cached?.kind === 'not-cached') return end(lease, failed(cached.failure))
   if (lease.hostDown) {
     return end(lease, failed({ failure: 'host-down', error: `${lease.hostKey} gave no answer to the last requests` }))
   }
-  let crawlDelayMs: number | undefined
-  if (task.respectRobots) {
-    const askedAtMs = deps.clock.monotonicMs()
-    const decision = await deps.robots.decide(lease.url, {
-      allowPrivate: task.allowPrivate || task.door.isSeedHost(lease.hostKey),
-      signal,
-    })
-    if (decision.kind === 'guarded') return end(lease, { kind: 'skipped', reason: 'private-address' })
-    if (decision.kind === 'unreachable') return waitForRobots(options, decision)
-    if (!decision.verdict.allowed) return end(lease, { kind: 'skipped', reason: 'robots' })
-    crawlDelayMs = (decision.verdict.crawlDelay ?? 0) * 1000
-    // robots.txt had to be fetched: the time reserved by the lease is over, and others may have waited with this one
-    if (deps.clock.monotonicMs() - askedAtMs > STALE_LEASE_MS) {
-      return { ...end(lease, { kind: 'released' }), host: { kind: 'answered', crawlDelayMs } }
-    }
-  }
-  return fetchAndSettle({ ...options, crawlDelayMs })
+  const crawlDelayMs = task.respectRobots ? await askRobots(options, request) : undefined
+  if (typeof crawlDelayMs === 'object') return crawlDelayMs
+  const story: Story = { ...options, crawlDelayMs, isHit: false, sentCookies: cookiesOf(options) }
+  const sent = { ...request, ...lateStart(story) }
+  const result =
+    deps.cache === undefined || cached === undefined
+      ? await deps.fetcher.fetch(sent)
+      : await deps.cache.fetchThrough(deps.fetcher, sent, cached)
+  return settleResult(story, result)
 }
 
-async function fetchAndSettle(story: Story): Promise<Settlement> {
+/** The crawl delay where the request is allowed; else how it ends. */
+async function askRobots(options: ProcessOptions, { allowPrivate }: FetchRequest): Promise<number | Settlement> {
+  const { deps, lease, signal } = options
+  const askedAtMs = deps.clock.monotonicMs()
+  const decision = await deps.robots.decide(lease.url, { allowPrivate: allowPrivate === true, signal })
+  if (decision.kind === 'guarded') return end(lease, { kind: 'skipped', reason: 'private-address' })
+  if (decision.kind === 'unreachable') return waitForRobots(options, decision)
+  if (!decision.verdict.allowed) return end(lease, { kind: 'skipped', reason: 'robots' })
+  const crawlDelayMs = (decision.verdict.crawlDelay ?? 0) * 1000
+  // robots.txt had to be fetched: the time reserved by the lease is over, and others may have waited with this one
+  if (deps.clock.monotonicMs() - askedAtMs > STALE_LEASE_MS) {
+    return { ...end(lease, { kind: 'released' }), host: { kind: 'answered', crawlDelayMs } }
+  }
+  return crawlDelayMs
+}
+
+const cookiesOf = ({ deps, task, lease }: ProcessOptions): string => deps.cookiesVersion(task.settings.name, lease.url)
+
+/** The cache is asked before robots and politeness: a hit costs neither. Undefined: there is no cache. */
+async function lookUp({ deps, lease }: ProcessOptions, request: FetchRequest): Promise<CacheAnswer | undefined> {
+  // a redirect that came back here wants a new answer (it set a cookie), not the one that sent us round
+  const isRound = lease.hops.some((hop) => hop.endsWith(` ${lease.url}`))
+  return deps.cache?.lookup(request, isRound ? { mode: 'refresh' } : {})
+}
+
+async function settleResult(story: Story, result: FetchResult): Promise<Settlement> {
   const { deps, task, lease } = story
-  const cookies = deps.cookiesVersion(task.settings.name, lease.url)
-  const result = await deps.fetcher.fetch(fetchRequestOf(story))
   if (result.kind === 'failure') return settleFailure(story, result)
 
   const redirect = decideRedirect({ ...result, method: lease.request.method ?? 'GET' })
@@ -54,7 +78,7 @@ async function fetchAndSettle(story: Story): Promise<Settlement> {
   if (redirect.kind === 'follow') {
     const outcome = followHop({
       lease,
-      hop: hopOf(lease.url, cookies),
+      hop: hopOf(lease.url, story.sentCookies),
       target: redirect.url,
       targetCookies: deps.cookiesVersion(task.settings.name, redirect.url),
       status: result.status,
@@ -67,8 +91,7 @@ async function fetchAndSettle(story: Story): Promise<Settlement> {
   return handlePage(story, result)
 }
 
-function fetchRequestOf(story: Story): FetchRequest {
-  const { task, lease, signal } = story
+function fetchRequestOf({ task, lease, signal }: ProcessOptions): FetchRequest {
   const { request } = lease
   const seedHost = task.door.isSeedHost(lease.hostKey)
   return {
@@ -79,7 +102,6 @@ function fetchRequestOf(story: Story): FetchRequest {
     allowPrivate: task.allowPrivate || seedHost,
     session: task.settings.name,
     signal,
-    ...lateStart(story),
   }
 }
 

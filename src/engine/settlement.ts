@@ -18,6 +18,10 @@ export interface ProcessOptions {
 export interface Story extends ProcessOptions {
   /** From robots.txt, to be kept with the host. */
   readonly crawlDelayMs: number | undefined
+  /** Version of the cookies that the request carried. */
+  readonly sentCookies: string
+  /** The answer was in the cache: its host was asked for nothing. */
+  readonly isHit: boolean
 }
 
 const UNUSED: HostSignal = { kind: 'unused' }
@@ -31,7 +35,9 @@ export function end(lease: Lease, outcome: Outcome): Settlement {
 
 /** A settlement of a request that its host answered. */
 export function answered(story: Story, response: FetchResponse, outcome: Outcome): Settlement {
+  if (story.isHit) return { ...end(story.lease, outcome), counts: { fromCache: 1 } }
   const counts: Partial<Record<CounterName, number>> = { requests: 1, bytes: response.wireBytes }
+  if (response.fromCache === true) counts.fromCache = 1
   return { ...end(story.lease, outcome), host: hostSignal(story, 'answered'), counts }
 }
 
