@@ -20,7 +20,7 @@ interface Codec {
 }
 
 const DEFLATE_LEVEL = 3
-const BROTLI_QUALITY = 1
+const BROTLI_QUALITY = 0
 const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = zlib.constants
 
 const deflateRaw = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.deflateRaw)

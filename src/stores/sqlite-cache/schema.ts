@@ -92,7 +92,7 @@ function prepareFile(database: SqlDatabase, file: string): void {
     PRAGMA synchronous = NORMAL;
     PRAGMA cache_size = -${CACHE_KIB};
     PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES};
-    PRAGMA wal_autocheckpoint = 500;
+    PRAGMA wal_autocheckpoint = 1000;
     PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
   `)
 }
