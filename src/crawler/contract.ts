@@ -155,6 +155,8 @@ export interface WhyAnswer {
   readonly depth: number | null
   readonly parent: string | null
   readonly attempts: readonly { readonly at: string; readonly error: string; readonly status?: number | null }[]
+  /** Of a trap: the rule that fired. */
+  readonly rule?: string
   readonly aliasOf?: string
   readonly finalUrl?: string
   readonly status?: number

@@ -86,6 +86,7 @@ class StoreReader implements CrawlReader {
         error: `${failure}: ${error}`,
         status: status ?? null,
       })),
+      ...ruleOf(record),
       ...(record.aliasOf === undefined ? {} : { aliasOf: record.aliasOf }),
       ...(record.finalUrl === undefined ? {} : { finalUrl: record.finalUrl }),
       ...(record.status === undefined ? {} : { status: record.status }),
@@ -149,4 +150,10 @@ class StoreReader implements CrawlReader {
 
 function unknown(url: string, canonical: string, reason: string): WhyAnswer {
   return { url, canonical, state: 'unknown', reason, depth: null, parent: null, attempts: [] }
+}
+
+/** Of a trap: the rule that fired. */
+function ruleOf({ reason, request }: RequestRecord): { readonly rule?: string } {
+  const rule = request.userData?.['trapRule']
+  return reason === 'trap' && typeof rule === 'string' ? { rule } : {}
 }

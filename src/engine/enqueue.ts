@@ -1,5 +1,6 @@
 /** The one door: every seed, link and redirect target is parsed, judged and named here before the frontier sees it. */
 
+import type { JsonObject } from '../core/json.ts'
 import type { SkipReason } from '../core/outcome.ts'
 import type { StoredRequest } from '../core/request.ts'
 import type { UrlPieces } from '../core/url-pieces.ts'
@@ -64,10 +65,10 @@ class TaskDoor implements Door {
     const plain = !hasIdentityOfItsOwn(draft)
     if (plain && (draft?.priority ?? 0) <= 0 && this.#known.has(url, depth)) return 'known'
     const hostKey = hostKeyOf(url)
-    const skip = this.#judge(candidate, hostKey)
-    if (plain && skip !== undefined && this.#refused.has(url, depth)) return 'refused'
+    const refusal = this.#judge(candidate, hostKey)
+    if (plain && refusal !== undefined && this.#refused.has(url, depth)) return 'refused'
     const made = this.#request(draft ?? {}, { url, canonical: canonicalOf(url), hostKey, depth })
-    return skip === undefined ? made : { ...made, skip }
+    return refusal === undefined ? made : { ...made, ...refusal }
   }
 
   admitRedirect(url: string, from: StoredRequest): StoredRequest | { readonly skip: SkipReason } {
@@ -79,7 +80,7 @@ class TaskDoor implements Door {
       scope.addSeed(parsed.url)
       onScopeGrown?.(parsed.url)
     }
-    const skip = this.#judge({ url: parsed.url, depth: from.depth }, parsed.hostKey)
+    const skip = this.#judge({ url: parsed.url, depth: from.depth }, parsed.hostKey)?.skip
     // --match says which links to follow; a seed is asked for by name, and so is where it leads
     if (skip !== undefined && !(skip === 'filtered' && isSeed)) return { skip }
     return this.#request({}, { ...parsed, depth: from.depth })
@@ -100,14 +101,15 @@ class TaskDoor implements Door {
     return fingerprintOf(this.#identityOf(canonicalOf(url)))
   }
 
-  #judge({ url, depth, nofollow }: Candidate, hostKey: string): SkipReason | undefined {
+  #judge({ url, depth, nofollow }: Candidate, hostKey: string): Refusal | undefined {
     const { scope, settings, maxUrlBytes, obeyNofollow, trapOf } = this.#options
-    if (url.length > maxUrlBytes) return 'url-too-long'
+    if (url.length > maxUrlBytes) return { skip: 'url-too-long' }
     const verdict = scope.decide(url, hostKey)
-    if (verdict !== 'in') return verdict
-    if (nofollow === true && obeyNofollow) return 'nofollow'
-    if (settings.maxDepth !== undefined && depth > settings.maxDepth) return 'depth'
-    return trapOf?.(url, depth) === undefined ? undefined : 'trap'
+    if (verdict !== 'in') return { skip: verdict }
+    if (nofollow === true && obeyNofollow) return { skip: 'nofollow' }
+    if (settings.maxDepth !== undefined && depth > settings.maxDepth) return { skip: 'depth' }
+    const rule = trapOf?.(url, depth)
+    return rule === undefined ? undefined : trapRefusal(rule)
   }
 
   #identityOf(canonical: string): string {
@@ -132,6 +134,16 @@ class TaskDoor implements Door {
       ...(draft.payload === undefined ? {} : { payload: draft.payload }),
     }
   }
+}
+
+/** The rule that fired is kept with the request, for those who ask why. */
+export function trapRefusal(rule: string): Refusal {
+  return { skip: 'trap', userData: { trapRule: rule } }
+}
+
+interface Refusal {
+  readonly skip: SkipReason
+  readonly userData?: JsonObject
 }
 
 interface Named {

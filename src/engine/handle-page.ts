@@ -13,6 +13,7 @@ import type { Exchange, Page } from './contract.ts'
 import { followHop, hopOf } from './redirect.ts'
 import { createHandlerContext, runWithDeadline } from './handler-context.ts'
 import { createPageBuffer, type Doorway, enqueuePageLinks, type PageBuffer } from './page-buffer.ts'
+import { trapRefusal } from './enqueue.ts'
 import { createPage } from './page.ts'
 import { answered, failed, retryOrFail, type Story } from './settlement.ts'
 
@@ -97,6 +98,8 @@ function recordPage({ story, exchange, page, way }: Handling): void {
       links: page.scan.linkCount,
       fetchedAtMs: response.fetchedAtMs ?? story.deps.clock.nowMs(),
       fromCache,
+      noindex: directivesOf(page, exchange, story.deps.clock.nowMs()).noindex,
+      canonical: page.scan.canonical,
       ...(task.fieldsOf === undefined ? {} : { fields: task.fieldsOf(page) }),
     }),
   })
@@ -122,16 +125,31 @@ async function runHandler({ story, exchange, page, way }: Handling): Promise<voi
   )
 }
 
-function isNofollow(page: Page, { response, task }: Exchange, nowMs: number): boolean {
+function isNofollow(page: Page, exchange: Exchange, nowMs: number): boolean {
+  return directivesOf(page, exchange, nowMs).nofollow
+}
+
+const NO_DIRECTIVES = { noindex: false, nofollow: false }
+
+function directivesOf(
+  page: Page,
+  { response, task }: Exchange,
+  nowMs: number,
+): { readonly noindex: boolean; readonly nofollow: boolean } {
   const xRobotsTag = headersAll(response.headers, 'x-robots-tag')
-  if (page.scan.robots.length === 0 && xRobotsTag.length === 0) return false
-  return robotsDirectives({ metas: page.scan.robots, xRobotsTag, agent: task.page.agent, nowMs }).nofollow
+  if (page.scan.robots.length === 0 && xRobotsTag.length === 0) return NO_DIRECTIVES
+  return robotsDirectives({ metas: page.scan.robots, xRobotsTag, agent: task.page.agent, nowMs })
 }
 
 function settlePage(story: Story, response: FetchResponse, buffer: PageBuffer): Settlement {
   const { contentTrapOf } = story.task
-  if (buffer.discovered.length > 0 && contentTrapOf?.(response.url, response.body) !== undefined) trapAll(buffer)
-  const settlement = answered(story, response, { kind: 'done', status: response.status, fromCache: response.fromCache === true })
+  const rule = buffer.discovered.length > 0 ? contentTrapOf?.(response.url, response.body) : undefined
+  if (rule !== undefined) trapAll(buffer, rule)
+  const settlement = answered(story, response, {
+    kind: 'done',
+    status: response.status,
+    fromCache: response.fromCache === true,
+  })
   const { duplicates, invalidUrls } = buffer
   return {
     ...settlement,
@@ -143,8 +161,8 @@ function settlePage(story: Story, response: FetchResponse, buffer: PageBuffer): 
 }
 
 /** One page under endless names: where it leads is not followed, but counted. */
-function trapAll({ discovered }: PageBuffer): void {
-  for (const [index, request] of discovered.entries()) discovered[index] = { skip: 'trap', ...request }
+function trapAll({ discovered }: PageBuffer, rule: string): void {
+  for (const [index, request] of discovered.entries()) discovered[index] = { ...trapRefusal(rule), ...request }
 }
 
 /** A handler that throws fails its page, with its stack; the crawl goes on. */

@@ -11,7 +11,7 @@ import { START_SLACK_MS } from '../politeness/host-state.ts'
 import { parseRetryAfter } from '../politeness/retry-after.ts'
 import type { HostSignal } from '../politeness/contract.ts'
 import { handlePage } from './handle-page.ts'
-import { followHop, hopOf } from './redirect.ts'
+import { followHop, hasTurnedToGet, hopOf } from './redirect.ts'
 import { answered, end, failed, hostSignal, type ProcessOptions, retryOrFail, type Story } from './settlement.ts'
 
 /** What is in memory answers within a microtask; whatever takes longer was fetched or read. */
@@ -70,7 +70,8 @@ async function settleResult(story: Story, result: FetchResult): Promise<Settleme
   const { deps, task, lease } = story
   if (result.kind === 'failure') return settleFailure(story, result)
 
-  const redirect = decideRedirect({ ...result, method: lease.request.method ?? 'GET' })
+  const method = methodOf(lease)
+  const redirect = decideRedirect({ ...result, method })
   if (redirect.kind === 'refused') {
     const attempt: FailedAttempt = { failure: 'redirects', status: result.status, error: redirect.reason }
     return answered(story, result, failed(attempt))
@@ -82,6 +83,7 @@ async function settleResult(story: Story, result: FetchResult): Promise<Settleme
       target: redirect.url,
       targetCookies: deps.cookiesVersion(task.settings.name, redirect.url),
       status: result.status,
+      turnsToGet: redirect.method !== method,
       door: task.door,
     })
     return answered(story, result, outcome)
@@ -91,13 +93,18 @@ async function settleResult(story: Story, result: FetchResult): Promise<Settleme
   return handlePage(story, result)
 }
 
+function methodOf({ hops, request: { method = 'GET' } }: Lease): string {
+  return method !== 'GET' && hasTurnedToGet(hops) ? 'GET' : method
+}
+
 function fetchRequestOf({ task, lease, signal }: ProcessOptions): FetchRequest {
   const { request } = lease
+  const method = methodOf(lease)
   const seedHost = task.door.isSeedHost(lease.hostKey)
   return {
     url: lease.url,
-    ...(request.method === undefined ? {} : { method: request.method }),
-    ...(request.payload === undefined ? {} : { body: request.payload }),
+    ...(method === 'GET' ? {} : { method }),
+    ...(request.payload === undefined || method !== request.method ? {} : { body: request.payload }),
     headers: { ...hopHeaders(task.headers, lease), ...(seedHost ? task.seedHeaders : {}) },
     allowPrivate: task.allowPrivate || seedHost,
     session: task.settings.name,
@@ -122,7 +129,7 @@ function lateStart({ deps, task, lease, crawlDelayMs }: Story): Pick<FetchReques
 function hopHeaders(shared: Readonly<Record<string, string>>, lease: Lease): Readonly<Record<string, string>> {
   const headers = lease.request.headers === undefined ? shared : { ...shared, ...lease.request.headers }
   if (lease.hops.length === 0) return headers
-  return headersForHop({ from: lease.request.url, to: lease.url, headers, keepBody: true })
+  return headersForHop({ from: lease.request.url, to: lease.url, headers, keepBody: !hasTurnedToGet(lease.hops) })
 }
 
 function settleFailure(story: Story, result: FetchFailure): Settlement {

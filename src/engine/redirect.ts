@@ -16,6 +16,14 @@ export function hopOf(url: string, cookiesVersion: string): string {
   return `${cookiesVersion} ${url}`
 }
 
+/** Marks a hop after which the request goes on as a GET without its body (303, and POST at 301 or 302: Fetch, 4.4). */
+const TURNED_TO_GET = 'GET '
+
+/** Did one of the redirects so far turn the request into a GET? */
+export function hasTurnedToGet(hops: readonly string[]): boolean {
+  return hops.some((hop) => hop.startsWith(TURNED_TO_GET))
+}
+
 export interface RedirectStep {
   readonly lease: Lease
   /** The hop just made. */
@@ -25,13 +33,15 @@ export interface RedirectStep {
   /** Cookies that a request to the target would carry now. */
   readonly targetCookies: string
   readonly status: number
+  /** The request goes on as a GET from here. Default: with the method that it had. */
+  readonly turnsToGet?: boolean
   readonly door: Door
 }
 
 export function followHop(step: RedirectStep): Outcome {
   const { lease, hop, target, status } = step
   const next = hopOf(target, step.targetCookies)
-  if (next === hop || lease.hops.includes(next)) {
+  if (next === hop || lease.hops.some((earlier) => earlier === next || earlier === TURNED_TO_GET + next)) {
     return redirectsFailure(status, `redirect loop: ${lease.url} leads back to ${target}`)
   }
   if (lease.hops.length >= MAX_HOPS) {
@@ -40,7 +50,10 @@ export function followHop(step: RedirectStep): Outcome {
   const admitted = step.door.admitRedirect(target, lease.request)
   if ('skip' in admitted && admitted.skip !== undefined) return { kind: 'skipped', reason: admitted.skip }
   const { url, fingerprint, hostKey } = admitted as StoredRequest
-  return { kind: 'redirected', to: { url, fingerprint, hostKey, hop } }
+  return {
+    kind: 'redirected',
+    to: { url, fingerprint, hostKey, hop: step.turnsToGet === true ? TURNED_TO_GET + hop : hop },
+  }
 }
 
 function redirectsFailure(status: number, error: string): Outcome {

@@ -35,6 +35,10 @@ export interface PageItemOptions {
   /** Milliseconds since the epoch. */
   readonly fetchedAtMs: number
   readonly fromCache: boolean
+  /** The page asks not to be indexed; only then is it a key of the record. */
+  readonly noindex?: boolean
+  /** The page names this as its own address; a key of the record only where it is another one than `finalUrl`. */
+  readonly canonical?: string | undefined
   /** What was selected from the page; left out when empty. */
   readonly fields?: JsonObject
 }
@@ -44,5 +48,11 @@ export function pageItem(options: PageItemOptions): JsonObject {
   const { url, finalUrl, status, depth, title, contentType, bytes, links, fromCache, fields } = options
   const fetchedAt = new Date(options.fetchedAtMs).toISOString()
   const record = { url, finalUrl, status, depth, title, contentType, bytes, links, fetchedAt, fromCache }
-  return fields === undefined || Object.keys(fields).length === 0 ? record : { ...record, fields }
+  const { noindex, canonical } = options
+  return {
+    ...record,
+    ...(noindex === true ? { noindex } : {}),
+    ...(canonical === undefined || canonical === finalUrl ? {} : { canonical }),
+    ...(fields === undefined || Object.keys(fields).length === 0 ? {} : { fields }),
+  }
 }

@@ -37,6 +37,7 @@ export function whyText(answer: WhyAnswer): string {
   if (answer.aliasOf !== undefined) lines.push(`  the crawl has it as: ${clean(answer.aliasOf)}`)
   if (answer.finalUrl !== undefined && answer.finalUrl !== answer.url)
     lines.push(`  redirected to: ${clean(answer.finalUrl)}`)
+  if (answer.rule !== undefined) lines.push(`  rule that fired: ${clean(answer.rule)}`)
   if (answer.depth !== null) lines.push(`  depth: ${answer.depth}`)
   if (answer.parent !== null) lines.push(`  found on: ${clean(answer.parent)}`)
   for (const attempt of answer.attempts) lines.push(`  ${attempt.at}  ${clean(attempt.error)}`)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createDoor } from '../../../src/engine/enqueue.ts'
-import { followHop, hopOf, MAX_HOPS } from '../../../src/engine/redirect.ts'
+import { followHop, hasTurnedToGet, hopOf, MAX_HOPS } from '../../../src/engine/redirect.ts'
 import type { Lease } from '../../../src/frontier/contract.ts'
 import { createScope } from '../../../src/url/scope.ts'
 import { seededRandom } from '../../../src/util/random.ts'
@@ -38,13 +38,19 @@ function start(depth = 0) {
     expiresAtMs: 0,
     hostDown: false,
   })
-  const follow = (target: string, hops: readonly string[] = [], cookies: readonly [string, string] = ['', '']) =>
+  const follow = (
+    target: string,
+    hops: readonly string[] = [],
+    cookies: readonly [string, string] = ['', ''],
+    turnsToGet = false,
+  ) =>
     followHop({
       lease: lease('http://a.test/', hops),
       hop: hopOf('http://a.test/', cookies[0]),
       target,
       targetCookies: cookies[1],
       status: 302,
+      turnsToGet,
       door,
     })
   return { grown, follow }
@@ -65,6 +71,15 @@ describe('a redirect hop', () => {
 
   it('back to an earlier hop with the cookies of then is a loop', () => {
     expect(start().follow('http://a.test/b', [hopOf('http://a.test/b', '')])).toMatchObject({ kind: 'failed' })
+  })
+
+  it('that turns a POST into a GET is remembered, and told from no loop', () => {
+    const step = start()
+    const post = step.follow('http://a.test/b', [], ['', ''], true)
+    if (post.kind !== 'redirected') throw new Error(post.kind)
+    expect(hasTurnedToGet([post.to.hop])).toBe(true)
+    expect(hasTurnedToGet(['x http://a.test/GET '])).toBe(false)
+    expect(step.follow('http://a.test/', [post.to.hop])).toMatchObject({ kind: 'failed' })
   })
 
   it('is refused after twenty', () => {
