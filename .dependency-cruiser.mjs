@@ -142,7 +142,7 @@ export default {
       ['pg', 'stores/postgres'],
       ['ioredis', 'stores/redis'],
       ['mongodb', 'stores/mongodb'],
-      ['@photostructure/sqlite', 'stores/sqlite(-cache)?'],
+      ['@photostructure/sqlite', 'stores/(sqlite|sqlite-cache|sqlite-driver[.]ts)'],
       ['undici', 'fetch/http'],
       ['playwright-core', 'fetch/browser'],
     ].map(([pkg, folder]) => ({

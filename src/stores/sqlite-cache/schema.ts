@@ -65,7 +65,7 @@ export async function openCacheFile(dir: string, clock: Clock): Promise<OpenedFi
     try {
       await mkdir(dir, { recursive: true })
       await checkLength(file)
-      database = await openDatabase(file)
+      database = openDatabase(file)
       prepareFile(database, file)
       return { database, file }
     } catch (error) {

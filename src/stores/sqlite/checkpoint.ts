@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
-import { driverRequire, loadDriver } from './driver.ts'
+import { driverRequire, loadDriver } from '../sqlite-driver.ts'
 
 export interface Checkpointer {
   /** To be called after a commit: starts a checkpoint when the log has grown. */

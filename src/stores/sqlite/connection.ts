@@ -1,6 +1,6 @@
 /** One connection with its prepared statements. */
 
-import type { Database, SqlValue, Statement } from './driver.ts'
+import type { Database, SqlValue, Statement } from '../sqlite-driver.ts'
 
 export interface Connection {
   exec(sql: string): void

@@ -1,7 +1,7 @@
 /** What can be asked of the embedded store: records, lists, counts. */
 
 import type { AttemptRecord, FrontierStats, LevelStats, RequestFilter, RequestRecord } from '../../frontier/contract.ts'
-import type { SqlValue } from './driver.ts'
+import type { SqlValue } from '../sqlite-driver.ts'
 import { hopOf, ownQueue, requestOf, rootOf, rowAnywhere, rowById, stateOf } from './rows.ts'
 import type { Row } from './rows.ts'
 import { DONE, FAILED, PENDING, SKIPPED, TOTAL } from './schema.ts'

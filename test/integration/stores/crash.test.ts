@@ -149,7 +149,7 @@ describe('opening', () => {
 
   it('a newer format says which, and changes nothing', async () => {
     await seed()
-    const { loadDriver } = await import('../../../src/stores/sqlite/driver.ts')
+    const { loadDriver } = await import('../../../src/stores/sqlite-driver.ts')
     const db = new (loadDriver().DatabaseSync)(join(dir, 'spoor.db'))
     db.exec("UPDATE meta SET value = 99 WHERE key = 'format'")
     db.close()

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createConnection } from '../../../../src/stores/sqlite/connection.ts'
 import type { Connection } from '../../../../src/stores/sqlite/connection.ts'
-import { loadDriver } from '../../../../src/stores/sqlite/driver.ts'
+import { loadDriver } from '../../../../src/stores/sqlite-driver.ts'
 import { openStoreClock } from '../../../../src/stores/sqlite/store-clock.ts'
 import { createFakeClock } from '../../../../src/testing/fake-clock.ts'
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/core/clock.ts'
 import { createConnection } from '../../../../src/stores/sqlite/connection.ts'
 import type { Connection } from '../../../../src/stores/sqlite/connection.ts'
-import { loadDriver } from '../../../../src/stores/sqlite/driver.ts'
+import { loadDriver } from '../../../../src/stores/sqlite-driver.ts'
 import { createWriteQueue } from '../../../../src/stores/sqlite/write-queue.ts'
 import type { WriteQueue } from '../../../../src/stores/sqlite/write-queue.ts'
 

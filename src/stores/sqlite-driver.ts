@@ -1,4 +1,4 @@
-/** SQLite as this store uses it: built into Node where it is, from a package with the same interface elsewhere. */
+/** SQLite as the embedded stores use it: built into Node where it is, from a package with the same interface elsewhere. */
 
 import { createRequire } from 'node:module'
 // oxlint-disable-next-line node/no-restricted-import, no-restricted-globals -- asks Node for a built-in module and hushes its notice
@@ -7,7 +7,7 @@ import process from 'node:process'
 export type SqlValue = string | number | bigint | Uint8Array | null
 
 export interface Statement {
-  run(...values: SqlValue[]): { readonly changes: number | bigint }
+  run(...values: SqlValue[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint }
   get(...values: SqlValue[]): unknown
   all(...values: SqlValue[]): unknown[]
 }
