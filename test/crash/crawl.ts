@@ -31,7 +31,7 @@ export function startCrawl(fixture: CrawlFixture, options: CommandOptions = {}):
   return startSpoor(crawlArgs(fixture), options)
 }
 
-export function crawlArgs({ site, shape, dir, output, concurrency }: CrawlFixture): string[] {
+function crawlArgs({ site, shape, dir, output, concurrency }: CrawlFixture): string[] {
   const places = ['--concurrency', String(concurrency), '--per-host', String(concurrency), '--delay', '0']
   return ['crawl', site.url(shape.seed), '--dir', dir, '-o', output, '--quiet', '--json', ...places]
 }

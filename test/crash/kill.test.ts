@@ -5,7 +5,6 @@ import { treeSite } from '../../src/testing/site-shapes.ts'
 import { openTestSite } from '../../src/testing/site.ts'
 import { seededRandom } from '../../src/util/random.ts'
 import { openTemporaryFolder } from '../support/command.ts'
-import type { RunningCommand } from '../support/command.ts'
 import { crawlFixture, expectComplete, expectSound, repeatsOf, startCrawl, visitedOf } from './crawl.ts'
 import type { CrawlFixture } from './crawl.ts'
 
@@ -24,19 +23,26 @@ function delay(ms: number): Promise<void> {
   })
 }
 
+interface Gate {
+  /** Requests after this one hang, so that no crawl comes to its end before it is killed, however slow the machine. */
+  openUntil: number
+}
+
 /**
  * Waits for the instant of one kill: mostly some requests on, at a random place between two of them; now and then
  * shortly after the start, so that opening and repairing are hit as well.
  */
-async function waitForInstant(fixture: CrawlFixture, command: RunningCommand, killsLeft: number): Promise<void> {
-  const left = PAGES - visitedOf(fixture)
+async function waitForInstant({ site, ...rest }: CrawlFixture, gate: Gate, killsLeft: number): Promise<void> {
+  const left = PAGES - visitedOf({ site, ...rest })
   if (left > PAGES / 4 && random() < 0.2) {
-    await Promise.race([delay(random() * 500), command.ended])
+    gate.openUntil = site.log.length + left / 4
+    await delay(random() * 500)
     return
   }
-  const requests = 1 + Math.floor((random() * 1.6 * left) / (killsLeft + 1))
-  const arrived = fixture.site.waitForRequests(fixture.site.log.length + requests).then(() => delay(random() * 8))
-  await Promise.race([arrived, command.ended])
+  const requests = 1 + Math.floor((random() * 1.6 * left) / (killsLeft + 2))
+  gate.openUntil = site.log.length + Math.min(requests + 50, left - 1)
+  await site.waitForRequests(site.log.length + requests)
+  await delay(random() * 8)
 }
 
 it(
@@ -45,14 +51,17 @@ it(
   async () => {
     await using folder = await openTemporaryFolder()
     const shape = treeSite(PAGES, 8, { delayMs: 2 })
-    await using site = await openTestSite(shape.handler)
+    const gate: Gate = { openUntil: Infinity }
+    await using site = await openTestSite((request) =>
+      request.number > gate.openUntil ? { fault: { kind: 'hang' } } : shape.handler(request),
+    )
     const fixture = crawlFixture(site, shape, { dir: folder.path })
     const firstRequestMs: number[] = []
 
     for (let kills = 1; kills <= KILLS; kills += 1) {
       const before = site.log.length
       const command = startCrawl(fixture)
-      await waitForInstant(fixture, command, KILLS - kills)
+      await Promise.race([waitForInstant(fixture, gate, KILLS - kills), command.ended])
       const end = await command.kill()
       expect(end.signal, `run ${kills} ended by itself, ${end.code}: ${end.stderr}`).toBe('SIGKILL')
       const first = site.log[before]
@@ -63,6 +72,7 @@ it(
       if (site.log.length > 0) await expectSound(fixture)
     }
 
+    gate.openUntil = Infinity
     const last = await startCrawl(fixture).ended
     expect(last).toMatchObject({ code: 0, signal: null })
     expect(repeatsOf(fixture)).toBeLessThanOrEqual(KILLS * fixture.concurrency)
