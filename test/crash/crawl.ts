@@ -27,8 +27,11 @@ export function crawlFixture(
   return { site, shape, dir, output, concurrency }
 }
 
-export function startCrawl(fixture: CrawlFixture, options: CommandOptions = {}): RunningCommand {
-  return startSpoor(crawlArgs(fixture), options)
+export function startCrawl(
+  fixture: CrawlFixture,
+  options: CommandOptions & { readonly args?: readonly string[] } = {},
+): RunningCommand {
+  return startSpoor([...crawlArgs(fixture), ...(options.args ?? [])], options)
 }
 
 function crawlArgs({ site, shape, dir, output, concurrency }: CrawlFixture): string[] {

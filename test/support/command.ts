@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestSite } from '../../src/testing/site.ts'
@@ -21,6 +21,7 @@ export interface CommandEnd {
 }
 
 export interface RunningCommand {
+  readonly pid: number
   /** Milliseconds of the machine's monotonic clock. */
   readonly startedAtMs: number
   readonly ended: Promise<CommandEnd>
@@ -32,6 +33,8 @@ export interface RunningCommand {
 export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** A pipe that nothing comes through and that stays open, as a terminal would. Default: no stdin. */
+  readonly openStdin?: boolean
 }
 
 export function startSpoor(args: readonly string[], options: CommandOptions = {}): RunningCommand {
@@ -39,10 +42,11 @@ export function startSpoor(args: readonly string[], options: CommandOptions = {}
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: options.cwd ?? tmpdir(),
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NO_COLOR: '1', ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [options.openStdin === true ? 'pipe' : 'ignore', 'pipe', 'pipe'],
   })
   const ended = endOf(child)
   return {
+    pid: child.pid ?? 0,
     startedAtMs: monotonicMs(),
     ended,
     signal: (name) => {
@@ -91,6 +95,12 @@ function endOf(child: ChildProcess): Promise<CommandEnd> {
 /** The clock that the test site stamps its log with. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint() / 1000n) / 1000
+}
+
+/** Processes that this one has started and that still run. Linux only: elsewhere none. */
+export async function childrenOf(pid: number): Promise<readonly number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+  return text.split(' ').filter(Boolean).map(Number)
 }
 
 export interface TemporaryFolder extends AsyncDisposable {
