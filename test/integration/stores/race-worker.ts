@@ -13,8 +13,9 @@ const lines: string[] = []
 for (;;) {
   if ((await frontier.waitForWork({ tasks: [TASK] }, signal)) !== 'ready') break
   const leases = await frontier.lease({ tasks: [TASK], max: 8, leaseMs: 30_000 })
+  const atMs = systemClock.monotonicMs()
   for (const { id, hostKey, leasedAtMs } of leases)
-    lines.push(JSON.stringify({ kind: 'leased', id, hostKey, leasedAtMs }))
+    lines.push(JSON.stringify({ kind: 'leased', id, hostKey, leasedAtMs, atMs }))
   await Promise.all(
     leases.map(async (lease, n) => {
       const name = lease.url.slice('http://'.length)
@@ -23,11 +24,10 @@ for (;;) {
       const discovered = children.map((child) =>
         request(`${lease.hostKey}/${child}`, { depth: lease.request.depth + 1 }),
       )
-      if (n % 3 === 0) await systemClock.sleep(2)
+      await systemClock.sleep(8 + (n % 3) * 6)
+      const endsAtMs = systemClock.monotonicMs()
       const [answer] = await frontier.settle([settlement(lease, { discovered, items: [{ data: { name } }] })])
-      lines.push(
-        JSON.stringify({ kind: answer, id: lease.id, hostKey: lease.hostKey, atMs: systemClock.monotonicMs() }),
-      )
+      lines.push(JSON.stringify({ kind: answer, id: lease.id, hostKey: lease.hostKey, atMs: endsAtMs }))
     }),
   )
 }
