@@ -1,0 +1,67 @@
+/** What the server says of itself: whether it will do, and how much it keeps. */
+
+import type { FrontierCapabilities } from '../../frontier/contract.ts'
+import { unavailable } from './errors.ts'
+
+export interface ServerFacts {
+  readonly version: string
+  /** Every acknowledged write is in a file before its answer goes out. */
+  readonly appendOnly: boolean
+  /** What happens when `maxmemory` is reached; empty: there is no such limit. */
+  readonly evicts: string
+  readonly capabilities: FrontierCapabilities
+}
+
+/** Older servers lack options of commands that the scripts use. */
+const LEAST_MAJOR = 6
+const LEAST_MINOR = 2
+
+/** From the answer to INFO. Throws STORE_UNAVAILABLE when the server is too old. */
+export function readServerFacts(info: string, location: string): ServerFacts {
+  const fields = parseInfo(info)
+  const field = (name: string): string => fields.get(name) ?? ''
+  // Valkey calls itself by the version of Redis that it is compatible with, and by its own in another field.
+  const version = field('redis_version')
+  if (!isNewEnough(version)) {
+    const found = version === '' ? 'a server that tells no version' : version
+    throw unavailable(location, `expected Redis ${LEAST_MAJOR}.${LEAST_MINOR} or newer, or Valkey, found ${found}`)
+  }
+  const appendOnly = field('aof_enabled') === '1'
+  // None of our keys has a time to live: policies that evict only such keys cannot touch them.
+  const mayEvict = Number(field('maxmemory')) > 0 && field('maxmemory_policy').startsWith('allkeys')
+  const evicts = mayEvict ? field('maxmemory_policy') : ''
+  const durable = appendOnly && !mayEvict
+  return { version, appendOnly, evicts, capabilities: { durable, shared: true, transactional: true } }
+}
+
+function parseInfo(info: string): Map<string, string> {
+  const lines = info.split(/\r?\n/).filter((line) => line.includes(':'))
+  return new Map(
+    lines.map((line) => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon), line.slice(colon + 1)]
+    }),
+  )
+}
+
+function isNewEnough(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major > LEAST_MAJOR || (major === LEAST_MAJOR && minor >= LEAST_MINOR)
+}
+
+/** Each a sentence for people who would otherwise lose a crawl. */
+export function warningsOf({ appendOnly, evicts }: ServerFacts, location: string): string[] {
+  const warnings: string[] = []
+  if (!appendOnly) {
+    warnings.push(
+      `The server at ${location} keeps no append-only file: a crawl is lost when it stops. Set "appendonly yes" there`,
+    )
+  }
+  if (evicts !== '') {
+    warnings.push(
+      `The server at ${location} throws keys away when its memory is full (maxmemory-policy ${evicts}): a crawl may lose ` +
+        'pages. Set "maxmemory-policy noeviction" there',
+    )
+  }
+  return warnings
+}
