@@ -53,7 +53,7 @@ interface Passage {
 }
 
 async function lookUp(deps: GateDeps, request: FetchRequest, override: CacheOverride): Promise<CacheAnswer> {
-  const mode = override.mode ?? deps.mode
+  const mode = modeOf(deps, override)
   if (mode === 'off' || mode === 'refresh') return { kind: 'miss' }
   const found = isCacheable(request) ? await findAnswer(deps, request) : undefined
   const decision = decideUse({
@@ -72,6 +72,11 @@ async function lookUp(deps: GateDeps, request: FetchRequest, override: CacheOver
   }
   deps.store.note({ misses: 1 })
   return decision.kind === 'not-cached' ? { kind: 'not-cached', failure: notCached(request) } : { kind: 'miss' }
+}
+
+/** Offline is a promise about the network: no single request is let out. */
+function modeOf({ mode }: GateDeps, override: CacheOverride | undefined): CacheMode {
+  return mode === 'offline' ? mode : (override?.mode ?? mode)
 }
 
 /** The answer kept under the URL, or under the URL and what its answer depends on. */
@@ -122,7 +127,7 @@ async function confirm(deps: GateDeps, entry: CacheEntry, result: FetchResponse)
 /** Puts what may be put; a fault of the store does not take the page away. */
 async function keep({ deps, request, answer }: Passage, result: FetchResult): Promise<FetchResult> {
   if (result.kind !== 'response') return result
-  const mode = deps.overrides.get(answer)?.mode ?? deps.mode
+  const mode = modeOf(deps, deps.overrides.get(answer))
   const decision = decideStore({ request, response: result, mode })
   if (decision === 'store') await guarded(deps, () => putAnswer(deps, request, result))
   if (decision === 'drop' && answer.kind === 'stale') await guarded(deps, () => deps.store.delete(answer.entry))

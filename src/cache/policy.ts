@@ -31,7 +31,7 @@ const OWN_CONDITIONS = ['range', 'if-match', 'if-none-match', 'if-modified-since
 export function isCacheable(request: FetchRequest): boolean {
   const method = request.method ?? 'GET'
   if (method !== 'GET' && method !== 'HEAD') return false
-  if (request.truncateAtBytes !== undefined || request.body !== undefined) return false
+  if (request.body !== undefined) return false
   const headers = request.headers ?? {}
   return OWN_CONDITIONS.every((name) => headers[name] === undefined)
 }
@@ -48,7 +48,8 @@ export function decideUse(question: UseQuestion): UseDecision {
 
 function isUsable(entry: CacheEntry, request: FetchRequest): boolean {
   if (!isCacheable(request) || entry.method !== (request.method ?? 'GET')) return false
-  if (request.maxBodyBytes !== undefined && entry.bodyBytes > request.maxBodyBytes) return false
+  const { maxBodyBytes = Infinity, truncateAtBytes = Infinity } = request
+  if (entry.bodyBytes > Math.min(maxBodyBytes, truncateAtBytes)) return false
   return fitsVaried(entry.varied, request.headers ?? {})
 }
 

@@ -92,6 +92,54 @@ const CRAWLS: readonly CommandSpec[] = [
   },
 ]
 
+const UPKEEP: readonly CommandSpec[] = [
+  {
+    name: 'cache',
+    summary: 'look at the download cache, tidy it, fill it from a WARC or write it to one',
+    usage: [
+      'ls [PREFIX] [--host HOST] [options]',
+      'get URL [options]',
+      'rm URL… | rm --host HOST [options]',
+      'prune [--cache-ttl DUR] [--cache-max SIZE] [options]',
+      'stats [options]',
+      'import FILE.warc… [options]',
+      'export FILE.warc [--host HOST] [options]',
+    ],
+    details: [
+      'A crawl keeps every page that it downloads in its data folder and does not download it again while it is younger than --cache-ttl.',
+      'ls lists what is there, get writes one body to stdout (with --json what is known of it), rm forgets single pages, prune those that are older than --cache-ttl and then the least recently used until --cache-max is kept; --cache-ttl 0 empties it.',
+      'import takes the pages of WARC files, packed or not (`-` is stdin), so that `spoor crawl --cache offline` goes through an archive; export writes WARC 1.1.',
+      'Without --cache-store it takes the cache that is there.',
+    ],
+    examples: [
+      { command: 'spoor cache stats', does: 'how large it is and what it saves' },
+      { command: 'spoor cache get https://example.com/logo.png > logo.png', does: 'one body' },
+      { command: 'spoor cache prune --cache-ttl 7d --cache-max 10gb', does: 'forget what is old or too much' },
+      {
+        command: 'spoor cache import archive.warc.gz --dir old',
+        does: 'and then: spoor crawl URL --cache offline --dir old',
+      },
+    ],
+    positionals: { min: 1, max: ANY, name: 'ls, get, rm, prune, stats, import or export' },
+    load: async () => (await import('./commands/cache.ts')).runCache,
+  },
+  {
+    name: 'clear',
+    summary: 'forget a crawl',
+    usage: ['[--task NAME] [--yes] [options]'],
+    details: [
+      'Deletes what is known of the crawl: its requests, items, failures and cookies. Asks before it does so; without a terminal it wants --yes.',
+      'Files that items were written to stay, and so does the download cache: the same crawl begun again downloads little. `spoor cache prune --cache-ttl 0` empties that.',
+    ],
+    examples: [
+      { command: 'spoor clear', does: 'forget the crawl in spoor-data' },
+      { command: 'spoor clear --dir shop --task monthly --yes', does: 'one task, without being asked' },
+    ],
+    positionals: { min: 0, max: 0, name: '' },
+    load: async () => (await import('./commands/clear.ts')).runClear,
+  },
+]
+
 const QUESTIONS: readonly CommandSpec[] = [
   {
     name: 'fetch',
@@ -192,7 +240,7 @@ const STARTERS: readonly CommandSpec[] = [
   },
 ]
 
-export const COMMANDS: readonly CommandSpec[] = [...CRAWLS, ...QUESTIONS, ...STARTERS]
+export const COMMANDS: readonly CommandSpec[] = [...CRAWLS, ...UPKEEP, ...QUESTIONS, ...STARTERS]
 
 /** Commands that later versions bring: named, so that a script of theirs gets a clear answer. */
-export const LATER_COMMANDS: readonly string[] = ['run', 'graph', 'cache', 'dashboard', 'bench']
+export const LATER_COMMANDS: readonly string[] = ['run', 'graph', 'dashboard', 'bench']

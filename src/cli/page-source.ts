@@ -55,12 +55,25 @@ function unreadable(name: string, error: unknown): Error {
 }
 
 /** One request with the options of the command. Never rejects for what a server does. */
-export async function fetchPage({ options, host, output }: CommandContext, url: string): Promise<FetchedPage> {
+export async function fetchPage(context: CommandContext, url: string): Promise<FetchedPage> {
+  const { options, host, output } = context
   const { openPageFetcher } = await loadLibrary()
-  const fetcher = await openPageFetcher({ ...options, env: host.env, onWarning: output.hint })
+  const fetcher = await openPageFetcher({ ...options, ...cacheUse(context), env: host.env, onWarning: output.hint })
   try {
     return await fetcher.fetchOnce(url)
   } finally {
     await fetcher.close()
   }
+}
+
+/** The cache belongs to a data folder: it is used when one is named. */
+export function cacheUse({ options, host, givenBy }: CommandContext): {
+  readonly dir: string
+  readonly useCache: boolean
+} {
+  const useCache = givenBy.has('dir')
+  const mode = givenBy.get('cache')
+  if (!useCache && mode?.startsWith('-') === true && options.cache !== 'off')
+    throw configError(`${mode} ${options.cache}: expected --dir beside it, which says whose cache is meant`)
+  return { dir: resolve(host.cwd, options.dir), useCache }
 }

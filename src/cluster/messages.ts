@@ -5,7 +5,8 @@ import type { EngineEvent, FinishReason } from '../crawler/contract.ts'
 import type { ScopeNews } from '../crawler/contract.ts'
 
 export type ToWorker =
-  | { readonly type: 'start'; readonly options: ResolvedOptions }
+  /** `worker`: from 1; the one that takes a dead one's place takes its number. */
+  | { readonly type: 'start'; readonly options: ResolvedOptions; readonly worker: number }
   | { readonly type: 'learn'; readonly news: ScopeNews }
   /** No more seeds will come. */
   | { readonly type: 'fed' }

@@ -44,10 +44,11 @@ function obey(one: CrawlWorker, message: ToWorker): void {
   else if (message.type === 'abort') one.abort()
 }
 
-async function run({ options }: Extract<ToWorker, { type: 'start' }>): Promise<void> {
+async function run({ options, worker: number }: Extract<ToWorker, { type: 'start' }>): Promise<void> {
   const events: EngineEvent[] = []
   worker = await startWorker({
     options,
+    number,
     env: process.env,
     fed: new Promise<void>((resolve) => {
       fed = resolve

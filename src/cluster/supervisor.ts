@@ -28,11 +28,18 @@ export function startPool(start: ForceStart, options: PoolOptions): CrawlForce {
   return new Pool(start, options)
 }
 
+interface WorkerState {
+  /** From 1. */
+  readonly number: number
+  inFlight: number
+  over: boolean
+}
+
 class Pool implements CrawlForce {
   readonly done: Promise<FinishReason>
   readonly #start: ForceStart
   readonly #options: PoolOptions
-  readonly #workers = new Map<ChildProcess, { inFlight: number; over: boolean }>()
+  readonly #workers = new Map<ChildProcess, WorkerState>()
   readonly #reasons: FinishReason[] = []
   #resolve: (reason: FinishReason) => void = () => undefined
   #reject: (error: unknown) => void = () => undefined
@@ -49,7 +56,7 @@ class Pool implements CrawlForce {
       this.#resolve = resolve
       this.#reject = reject
     })
-    for (let index = 0; index < options.processes; index++) this.#fork()
+    for (let number = 1; number <= options.processes; number++) this.#fork(number)
     void this.#passOnFed(start.fed)
   }
 
@@ -95,14 +102,14 @@ class Pool implements CrawlForce {
     this.#tellAll({ type: 'learn', news })
   }
 
-  #fork(): void {
+  #fork(number: number): void {
     const child = fork(fileURLToPath(new URL('process-main.js', import.meta.url)), [], {
       env: this.#options.env as NodeJS.ProcessEnv,
       execArgv: NODE_OPTIONS,
       serialization: 'advanced', // regular expressions among the options
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
-    this.#workers.set(child, { inFlight: 0, over: false })
+    this.#workers.set(child, { number, inFlight: 0, over: false })
     child.on('message', (message) => {
       this.#hear(child, message as FromWorker)
     })
@@ -110,7 +117,7 @@ class Pool implements CrawlForce {
     child.on('exit', (code, signal) => {
       this.#onExit(child, signal ?? `exit ${String(code)}`)
     })
-    this.#tell(child, { type: 'start', options: plainOptions(this.#start.options) })
+    this.#tell(child, { type: 'start', options: plainOptions(this.#start.options), worker: number })
     if (this.#fed) this.#tell(child, { type: 'fed' })
     if (this.#stopping !== undefined) this.#tell(child, { type: 'drain', reason: this.#stopping })
   }
@@ -145,12 +152,12 @@ class Pool implements CrawlForce {
     const worker = this.#workers.get(child)
     this.#workers.delete(child)
     if (this.#over) return
-    if (worker?.over !== true && this.#stopping === undefined) this.#replace(how)
+    if (worker?.over === false && this.#stopping === undefined) this.#replace(worker.number, how)
     if (this.#workers.size === 0) this.#finish()
   }
 
   /** What the dead one held comes back to the others at once: see the store's owners. */
-  #replace(how: string): void {
+  #replace(number: number, how: string): void {
     this.#restarts++
     if (this.#restarts > MAX_RESTARTS) {
       const problem = `worker processes died ${this.#restarts} times, the last one by ${how}`
@@ -158,7 +165,7 @@ class Pool implements CrawlForce {
       return
     }
     this.#start.onWarning(`a worker process died (${how}); another takes its place`)
-    this.#fork()
+    this.#fork(number)
   }
 
   #finish(): void {

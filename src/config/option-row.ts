@@ -21,6 +21,8 @@ export const COMMAND_NAMES = [
   'why',
   'export',
   'verify',
+  'clear',
+  'cache',
   'fetch',
   'links',
   'canon',

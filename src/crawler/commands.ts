@@ -6,6 +6,8 @@ import { systemRandom } from '../util/random.ts'
 import type { CrawlOptions, CrawlRun } from './contract.ts'
 import { launch } from './launch.ts'
 
+export { openCacheAccess } from './cache-access.ts'
+export { clearCrawl } from './forget-task.ts'
 export { openPageFetcher } from './page-fetcher.ts'
 export { openForReading } from './read-crawl.ts'
 

@@ -25,6 +25,7 @@ import { openMemoryStore } from '../stores/memory/store.ts'
 import { loadDriver } from '../stores/sqlite-driver.ts'
 import { openSqliteStore } from '../stores/sqlite/store.ts'
 import { openSqliteCache } from '../stores/sqlite-cache/store.ts'
+export { exportWarc, importWarc } from '../stores/warc/import.ts'
 import { openWarcWriter } from '../stores/warc/writer.ts'
 import { canonicalOf } from '../url/canonical.ts'
 import type { WarcWriter } from '../warc/contract.ts'
@@ -51,6 +52,8 @@ export interface Parts extends AsyncDisposable {
   readonly fetcher: Fetcher
   /** Undefined: `--cache off`. */
   readonly cache: CacheGate | undefined
+  /** What the gate keeps its answers in. */
+  readonly cacheStore: CacheStore | undefined
   readonly robots: RobotsSource
   readonly cookies: CookieJars
   close(): Promise<void>
@@ -93,7 +96,8 @@ export async function openParts(options: ResolvedOptions, extras: PartsExtras): 
   return {
     store,
     fetcher,
-    cache: cacheStore === undefined ? undefined : gateOf(cacheStore, options, extras),
+    cache: cacheStore === undefined ? undefined : createGate(cacheStore, options, extras),
+    cacheStore,
     robots,
     cookies,
     close,
@@ -130,15 +134,27 @@ export async function openCacheStore(
   clock: Clock,
 ): Promise<CacheStore> {
   const cap = cacheMaxBytes === undefined ? {} : { maxBytes: cacheMaxBytes }
-  if (cacheStore === 'files') return openFilesCache({ dir: join(dir, 'cache-files'), clock, ...cap })
+  if (cacheStore === 'files') return openFilesCache({ dir: filesCacheIn(dir), clock, ...cap })
   return openSqliteCache({ dir, clock, ...cap })
+}
+
+const filesCacheIn = (dir: string): string => join(dir, 'cache-files')
+
+/** Opens nothing. */
+export function cacheExists({ dir, cacheStore }: Pick<ResolvedOptions, 'dir' | 'cacheStore'>): boolean {
+  return existsSync(cacheStore === 'files' ? filesCacheIn(dir) : join(dir, 'cache.sqlite'))
 }
 
 async function openCacheFor(options: ResolvedOptions, { clock }: PartsExtras): Promise<CacheStore | undefined> {
   return options.cache === 'off' ? undefined : openCacheStore(options, clock)
 }
 
-function gateOf(store: CacheStore, options: ResolvedOptions, { clock, onFault }: PartsExtras): CacheGate {
+/** Closing the store stays the caller's business. */
+export function createGate(
+  store: CacheStore,
+  options: Pick<ResolvedOptions, 'cache' | 'cacheTtlMs'>,
+  { clock, onFault }: Pick<PartsExtras, 'clock' | 'onFault'>,
+): CacheGate {
   return createCacheGate({
     store,
     mode: options.cache,
@@ -152,7 +168,11 @@ function gateOf(store: CacheStore, options: ResolvedOptions, { clock, onFault }:
 }
 
 async function openWarc({ warc }: ResolvedOptions, { clock }: PartsExtras): Promise<WarcWriter | undefined> {
-  return warc === undefined ? undefined : openWarcWriter({ path: warc, clock, info: { software: userAgentOf() } })
+  return warc === undefined ? undefined : openWarcFile(warc, clock)
+}
+
+export function openWarcFile(path: string, clock: Clock): Promise<WarcWriter> {
+  return openWarcWriter({ path, clock, info: { software: userAgentOf() } })
 }
 
 /** Databases that are exports of items. */

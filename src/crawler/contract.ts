@@ -5,9 +5,10 @@ import type { JsonObject } from '../core/json.ts'
 import type { FailureClass } from '../core/outcome.ts'
 import type { EngineEvent, FinishReason } from '../engine/contract.ts'
 import type { RobotsVerdict } from '../robots/contract.ts'
+import type { CacheAccess, CacheLocation } from './cache-access.ts'
 import type { ScopeNews } from './task-scope.ts'
 
-export type { EngineEvent, FinishReason, ScopeNews }
+export type { CacheAccess, CacheLocation, EngineEvent, FinishReason, ScopeNews }
 
 /** A URL to begin with, when it is more than a URL. */
 export interface SeedRequest {
@@ -190,6 +191,8 @@ export interface FetchOptions extends ResolvedOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly signal?: AbortSignal
   readonly onWarning?: (message: string) => void
+  /** Ask the download cache of `dir` first, and keep there what comes. Default false. */
+  readonly useCache?: boolean
 }
 
 export interface FetchAnswer {
@@ -246,4 +249,8 @@ export interface CrawlCommands {
   /** Rejects with STORE_UNAVAILABLE when there is no crawl. */
   openForReading(location: StoreLocation): Promise<CrawlReader>
   openPageFetcher(options: FetchOptions): Promise<PageFetcher>
+  /** Rejects with STORE_UNAVAILABLE when there is no cache and none is to be made. */
+  openCacheAccess(place: CacheLocation): Promise<CacheAccess>
+  /** Forgets one crawl of a store; the download cache stays. */
+  clearCrawl(location: StoreLocation): Promise<void>
 }

@@ -5,9 +5,10 @@ import { CrawlError } from '../core/errors.ts'
 import type { EngineEvent, FinishReason } from '../engine/contract.ts'
 import { feedSeeds, type SeedEntry, type Seeds } from '../engine/feed.ts'
 import type { CrawlForce, CrawlRun, CrawlSummary, ProgressSnapshot } from './contract.ts'
+import { type CacheCare, startCacheCare } from './cache-care.ts'
 import { type Parts, openParts, storeExists } from './compose.ts'
 import { startEngineForce } from './force.ts'
-import { allSeeds, knownSeeds } from './seeds.ts'
+import { admitKnownSeeds, allSeeds, knownSeeds } from './seeds.ts'
 import { createTally, type Tally } from './tally.ts'
 import type { LaunchOptions } from './launch-options.ts'
 import { openTask, type OpenTask } from './task.ts'
@@ -58,7 +59,13 @@ class Run implements CrawlRun {
     const parts = await openParts(this.#options.options, { ...this.#options, onFault: this.#onFault })
     try {
       const task = await openTask(parts, this.#options)
-      const finishReason = await this.#crawl(parts, task, given)
+      const care = this.#careFor(parts)
+      let finishReason: FinishReason | undefined
+      try {
+        finishReason = await this.#crawl(parts, task, given)
+      } finally {
+        await care?.finish(finishReason === 'finished')
+      }
       await task.saveAll()
       await task.exports?.finish()
       return await this.#summary({ parts, task, finishReason, startedAtMs })
@@ -67,9 +74,20 @@ class Run implements CrawlRun {
     }
   }
 
+  /** Offline the cache is all there is: nothing of it is forgotten. */
+  #careFor({ cacheStore }: Parts): CacheCare | undefined {
+    const { options, clock } = this.#options
+    if (cacheStore === undefined || options.cache === 'offline') return undefined
+    const onFault = (error: unknown): void => {
+      this.#onFault('the download cache', error)
+    }
+    return startCacheCare({ store: cacheStore, clock, ttlMs: options.cacheTtlMs, onFault })
+  }
+
   async #crawl(parts: Parts, task: OpenTask, given: Seeds | undefined): Promise<FinishReason> {
     const { options, clock } = this.#options
     const { frontier } = parts.store
+    if (task.before.known > 0) await admitKnownSeeds(frontier, task.engineTask)
     const seeds =
       given === undefined ? knownSeeds(frontier, options.task) : allSeeds(given, { ...this.#options, parts, task })
     const feeding = feedSeeds({

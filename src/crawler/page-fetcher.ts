@@ -1,9 +1,11 @@
 /** Single requests, for the commands that show one: fetch, robots, links, sitemap. */
 
+import type { CacheGate, CacheStore } from '../cache/contract.ts'
+import { withCacheForChain } from '../cache/with-cache.ts'
 import { systemClock } from '../core/clock.ts'
 import { decodePage } from '../extract/charset.ts'
 import { sniffType } from '../extract/content-type.ts'
-import type { Fetcher, FetchRequest, HeaderList } from '../fetch/contract.ts'
+import type { Fetcher, FetchRequest, FetchResult, HeaderList } from '../fetch/contract.ts'
 import { createCookieJars } from '../fetch/cookies.ts'
 import { headerOf } from '../fetch/headers.ts'
 import { type FollowedResult, followRedirects } from '../fetch/follow-redirects.ts'
@@ -12,7 +14,7 @@ import type { RobotsSource } from '../robots/contract.ts'
 import { createRobotsSource } from '../robots/service.ts'
 import { hostKeyOf, parseHttpUrl } from '../url/canonical.ts'
 import { systemRandom } from '../util/random.ts'
-import { openFetcher, openScratchStore } from './compose.ts'
+import { createGate, openCacheStore, openFetcher, openScratchStore } from './compose.ts'
 import type { FetchAnswer, FetchedPage, FetchOptions, PageFetcher } from './contract.ts'
 import { requestHeadersOf } from './settings.ts'
 import { sitemapLines } from './sitemaps.ts'
@@ -30,11 +32,17 @@ export async function openPageFetcher(options: FetchOptions): Promise<PageFetche
     agent: options.robotsAgent,
     allowPrivate: options.allowPrivate,
   })
+  const cacheStore = await openCacheOf(options)
+  const cache =
+    cacheStore === undefined
+      ? undefined
+      : createGate(cacheStore, options, { clock: systemClock, onFault: tellFault(options) })
   return {
-    fetchOnce: (url) => fetchOnce(url, { fetcher, robots, options }),
+    fetchOnce: (url) => fetchOnce(url, { fetcher, robots, options, cache }),
     sitemapEntries: (source) => sitemapLines(source, { fetcher, options }),
     close: async () => {
       await fetcher.close()
+      await cacheStore?.close()
       await store.close()
     },
   }
@@ -44,19 +52,32 @@ interface Tools {
   readonly fetcher: Fetcher
   readonly robots: RobotsSource
   readonly options: FetchOptions
+  readonly cache: CacheGate | undefined
+}
+
+async function openCacheOf(options: FetchOptions): Promise<CacheStore | undefined> {
+  return options.useCache === true && options.cache !== 'off' ? openCacheStore(options, systemClock) : undefined
+}
+
+function tellFault({ onWarning }: FetchOptions): (what: string, error: unknown) => void {
+  return (what, error) => {
+    onWarning?.(`${what} has a fault: ${error instanceof Error ? error.message : String(error)}`)
+  }
 }
 
 async function fetchOnce(url: string, tools: Tools): Promise<FetchedPage> {
   const parsed = parseHttpUrl(url)
   if (!parsed.ok) return { answer: badUrl(url, parsed.problem), body: new Uint8Array(), contentType: undefined }
-  const followed = await followRedirects(tools.fetcher, requestOf(parsed.url, tools.options), {
+  const { fetcher, cache } = tools
+  const through = cache === undefined ? fetcher : withCacheForChain(fetcher, cache)
+  const followed = await followRedirects(through, requestOf(parsed.url, tools.options), {
     // the host that was named is allowed whatever its address; where it leads is not
     onHop: (next) => ({
       ...next,
       allowPrivate: tools.options.allowPrivate || hostKeyOf(next.url) === parsed.hostKey,
     }),
   })
-  const verdict = await robotsVerdict(parsed.url, tools)
+  const verdict = await verdictFor(parsed.url, followed.result, tools)
   return pageOf(parsed.url, followed, verdict)
 }
 
@@ -70,6 +91,14 @@ export function requestOf(url: string, options: FetchOptions): FetchRequest {
     allowPrivate: true,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   }
+}
+
+/** What the cache answered sends no request, for its robots.txt neither. */
+async function verdictFor(url: string, result: FetchResult, tools: Tools): Promise<FetchAnswer['robots']> {
+  const isHit = result.kind === 'response' && result.fromCache === true && result.wireBytes === 0
+  if (isHit) return { error: 'not asked: the page came from the cache' }
+  if (tools.cache !== undefined && tools.options.cache === 'offline') return { error: 'not asked: offline' }
+  return robotsVerdict(url, tools)
 }
 
 async function robotsVerdict(url: string, { robots, options }: Tools): Promise<FetchAnswer['robots']> {
@@ -94,7 +123,7 @@ function pageOf(url: string, { result, finalUrl, hops }: FollowedResult, robots:
     redirects: hops.map((hop) => ({ url: hop.url, status: hop.status, to: hop.location })),
     charset: isText ? decodePage(body, contentType).charset : null,
     bytes: body.length,
-    fromCache: false,
+    fromCache: result.kind === 'response' && result.fromCache === true,
     timings: result.kind === 'response' ? { ...result.timings } : {},
     ...(robots === undefined ? {} : { robots }),
     ...(result.kind === 'failure' ? { error: `${result.failure}: ${result.error}` } : {}),

@@ -14,7 +14,7 @@ import type {
   StoreLocation,
   WhyAnswer,
 } from './contract.ts'
-import { identityKeyOf } from './task.ts'
+import { identityKeyOf } from './task-keys.ts'
 import { openItemDatabase, openStoreForReading, openStoreForWriting } from './compose.ts'
 
 const PAGE = 500

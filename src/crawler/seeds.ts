@@ -3,6 +3,7 @@
 import type { ResolvedOptions } from '../config/options.ts'
 import type { Clock } from '../core/clock.ts'
 import { CrawlError } from '../core/errors.ts'
+import type { EngineTask } from '../engine/contract.ts'
 import type { SeedEntry, Seeds } from '../engine/feed.ts'
 import type { Frontier } from '../frontier/contract.ts'
 import { openSeedFile } from '../sources/seed-file.ts'
@@ -37,7 +38,13 @@ async function* sitemapSeeds(url: string, sources: SeedSources): AsyncGenerator<
   const delayMs = options.delayMs ?? (isLoopbackHost(parsed.hostKey) ? 0 : DEFAULT_DELAY_MS)
   const finds = findSitemapPages(
     { kind: 'url', url: parsed.url },
-    { fetcher: parts.fetcher, options, follow: true, pause: () => clock.sleep(delayMs) },
+    {
+      fetcher: parts.fetcher,
+      cache: parts.cache,
+      options,
+      follow: true,
+      pause: () => clock.sleep(options.cache === 'offline' ? 0 : delayMs),
+    },
   )
   let pages = 0
   for await (const find of finds) {
@@ -57,6 +64,14 @@ function priorityOf(sitemapPriority: number): number {
 
 function unreadable(source: string, problem: string): CrawlError {
   return new CrawlError('SEEDS_UNREADABLE', { context: { source, problem } })
+}
+
+/**
+ * To be done before anything is leased: a page whose links are judged while its own seed is not known yet would lose those
+ * that lie in that seed's scope.
+ */
+export async function admitKnownSeeds(frontier: Frontier, { settings, door }: EngineTask): Promise<void> {
+  for await (const { url } of knownSeeds(frontier, settings.name)) door.admitSeed({ url })
 }
 
 /** The level-0 requests of a kept crawl, so that its scope is what it was. */

@@ -1,5 +1,7 @@
 /** Sitemaps fetched and read to their pages: for the command that lists them and for seeds. */
 
+import type { CacheGate } from '../cache/contract.ts'
+import { withCacheForChain } from '../cache/with-cache.ts'
 import { CrawlError } from '../core/errors.ts'
 import type { Fetcher, FetchRequest } from '../fetch/contract.ts'
 import { followRedirects } from '../fetch/follow-redirects.ts'
@@ -14,6 +16,8 @@ export interface SitemapTools {
   readonly fetcher: Fetcher
   readonly options: Pick<FetchOptions, 'headers' | 'cookies' | 'allowPrivate' | 'signal' | 'task'>
   readonly follow: boolean
+  /** Asked first; what it has is confirmed by the server, since a sitemap is there to tell what is new. */
+  readonly cache?: CacheGate | undefined
   /** Between two fetches. */
   readonly pause?: () => Promise<void>
 }
@@ -62,7 +66,9 @@ async function rootsOf(url: string, fetch: (url: string) => Promise<SitemapAnswe
 type AllowedTools = SitemapTools & { readonly isAllowed: (url: string) => boolean }
 
 async function fetchSitemap(url: string, tools: AllowedTools): Promise<SitemapAnswer> {
-  const { result, finalUrl } = await followRedirects(tools.fetcher, sitemapRequest(url, tools))
+  const { fetcher, cache } = tools
+  const through = cache === undefined ? fetcher : withCacheForChain(fetcher, cache, { ttlMs: 0 })
+  const { result, finalUrl } = await followRedirects(through, sitemapRequest(url, tools))
   if (result.kind === 'failure') return { problem: `${url}: ${result.failure}: ${result.error}` }
   if (result.status !== 200) return { problem: `${url}: expected a sitemap, found HTTP ${result.status}` }
   return { url: finalUrl, body: result.body }

@@ -4,6 +4,7 @@ import type { ResolvedOptions } from '../config/options.ts'
 import type { StateStore } from '../core/state-store.ts'
 import { createScope, type Scope } from '../url/scope.ts'
 import type { Random } from '../util/random.ts'
+import { scopeKeyOf } from './task-keys.ts'
 
 /** A seed's host is trusted with more (credentials, private addresses) than one that a redirect brought. */
 export interface ScopeNews {
@@ -23,10 +24,6 @@ export interface TaskScope {
   onNews(listener: (news: ScopeNews) => void): void
   /** Undefined: nothing has grown since the last time. */
   save(): Promise<void> | undefined
-}
-
-export function scopeKeyOf(task: string): string {
-  return `scope/${task}`
 }
 
 export async function openTaskScope(

@@ -7,14 +7,15 @@ import { selectFields } from '../extract/select.ts'
 import type { EngineTask } from '../engine/contract.ts'
 import { createDoor } from '../engine/enqueue.ts'
 import type { FrontierStats } from '../frontier/contract.ts'
-import { forgetExports } from '../items/export-record.ts'
 import { createIdentity } from '../url/identity.ts'
 import type { Parts } from './compose.ts'
 import type { LaunchOptions } from './launch-options.ts'
 import { openTaskExport, type TaskExport } from './task-export.ts'
 import { requestHeadersOf, taskSettingsOf } from './settings.ts'
-import { openTaskScope, scopeKeyOf, type TaskScope } from './task-scope.ts'
-import { openTrapWatch, trapKeyOf, type TrapWatch } from './trap-watch.ts'
+import { forgetTask } from './forget-task.ts'
+import { identityKeyOf } from './task-keys.ts'
+import { openTaskScope, type TaskScope } from './task-scope.ts'
+import { openTrapWatch, type TrapWatch } from './trap-watch.ts'
 
 export interface OpenTask extends TaskExport {
   readonly engineTask: EngineTask
@@ -30,7 +31,7 @@ export interface OpenTask extends TaskExport {
 export async function openTask(parts: Parts, launch: LaunchOptions): Promise<OpenTask> {
   const { options } = launch
   const { frontier, state } = parts.store
-  if (options.fresh) await forget(parts, options.task)
+  if (options.fresh) await forgetTask(parts.store, options.task)
   const settings = taskSettingsOf(options)
   await frontier.openTask(settings)
   await state.set({ [identityKeyOf(options.task)]: JSON.stringify(options.identity) })
@@ -120,24 +121,10 @@ async function saveCookies({ cookies }: Parts, { task, saveCookies: file }: Reso
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Where the rules of identity of a task are kept, for those who ask for a URL. */
-export function identityKeyOf(task: string): string {
-  return `identity/${task}`
-}
-
 function giveCookies({ cookies }: Parts, options: ResolvedOptions, url: string): void {
   cookies.addUserCookies(
     options.task,
     [url],
     options.cookies.map(({ name, value }) => `${name}=${value}`),
   )
-}
-
-async function forget({ store }: Parts, task: string): Promise<void> {
-  await store.frontier.clear(task)
-  await forgetExports(store.state, task)
-  for (const prefix of [scopeKeyOf(task), `cookies/${task}`, trapKeyOf(task)]) {
-    const keys = await store.state.keys(prefix)
-    await store.state.set(Object.fromEntries(keys.map((key) => [key, undefined])))
-  }
 }

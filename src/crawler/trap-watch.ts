@@ -5,6 +5,7 @@ import type { ResolvedOptions } from '../config/options.ts'
 import type { Clock } from '../core/clock.ts'
 import type { StateStore } from '../core/state-store.ts'
 import { createTrapGuard, type TrapState } from '../url/traps.ts'
+import { trapKeyOf } from './task-keys.ts'
 
 export interface TrapWatch {
   /** Names the rule that a URL falls under. */
@@ -19,10 +20,6 @@ export interface TrapWatch {
 
 /** Budgets are hundreds of requests wide: losing the last seconds of them costs little, saving each step costs much. */
 const SAVE_EVERY_MS = 15_000
-
-export function trapKeyOf(task: string): string {
-  return `traps/${task}`
-}
 
 export async function openTrapWatch(
   options: ResolvedOptions,
@@ -53,11 +50,19 @@ export async function openTrapWatch(
     contentTrapOf(url, body) {
       if (!looks.hasCome(body)) return undefined
       changed = true
-      return guard.notePage(url, createHash('sha1').update(body).digest('base64'))?.rule
+      return guard.notePage(url, digestOf(body))?.rule
     },
     saveSoon: () => (changed && clock.monotonicMs() - savedAtMs > SAVE_EVERY_MS ? save() : undefined),
     save,
   }
+}
+
+/** Pages that are equal so far, and as long, are equal. */
+const DIGESTED_BYTES = 4 * 1024 * 1024
+
+function digestOf(body: Uint8Array): string {
+  const hash = createHash('sha1').update(body.subarray(0, DIGESTED_BYTES))
+  return `${hash.digest('base64')} ${body.length}`
 }
 
 /** A body that looks like one seen so often is worth a digest; the first ones are not. */

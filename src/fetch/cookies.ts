@@ -54,6 +54,11 @@ interface Session {
   total: number
 }
 
+/** What the keys of a session's cookies begin with in the store. */
+export function cookieKeysOf(session: string): string {
+  return `${KEY_PREFIX}${encodeURIComponent(session)}/`
+}
+
 export function createCookieJars(options: CookieJarsOptions): CookieJars {
   const { clock, state } = options
   const sessions = new Map<string, Session>()
@@ -278,7 +283,7 @@ function collectChanges(entries: Record<string, string | undefined>, name: strin
   for (const domain of session.dirty) {
     const own = cookiesOf(session, domain).filter((cookie) => !session.users.has(keyOf(cookie)))
     const value = own.length === 0 ? undefined : JSON.stringify(own.map((cookie) => cookie.toJSON()))
-    entries[`${KEY_PREFIX}${encodeURIComponent(name)}/${domain}`] = value
+    entries[cookieKeysOf(name) + domain] = value
   }
   session.dirty.clear()
 }
@@ -290,7 +295,7 @@ interface Loading {
 }
 
 async function loadSession(session: Session, { name, state, now }: Loading): Promise<void> {
-  const keys = await state.keys(`${KEY_PREFIX}${encodeURIComponent(name)}/`)
+  const keys = await state.keys(cookieKeysOf(name))
   const values = await Promise.all(keys.map((key) => state.get(key)))
   for (const value of values) {
     for (const cookie of parseStored(value)) restore(session, cookie, now)

@@ -8,7 +8,7 @@ import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
 import { loadLibrary } from '../library.ts'
-import { fetchPage } from '../page-source.ts'
+import { cacheUse, fetchPage } from '../page-source.ts'
 import { clean } from '../text.ts'
 import { checkUrl, isHttpUrl } from '../urls.ts'
 
@@ -29,9 +29,10 @@ export async function runFetch(context: CommandContext): Promise<ExitCode> {
   return EXIT.failed
 }
 
-async function fetchBatch({ options, host, output }: CommandContext): Promise<ExitCode> {
+async function fetchBatch(context: CommandContext): Promise<ExitCode> {
+  const { options, host, output } = context
   const { openPageFetcher } = await loadLibrary()
-  const fetcher = await openPageFetcher({ ...options, env: host.env, onWarning: output.hint })
+  const fetcher = await openPageFetcher({ ...options, ...cacheUse(context), env: host.env, onWarning: output.hint })
   try {
     await runBatch({ host, output, parallel: PARALLEL }, async (input) => {
       const url = textField(input, 'url')

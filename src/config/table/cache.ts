@@ -1,7 +1,7 @@
 /** Options of the download cache and of WARC. */
 
 import { choice, duration, size, text } from '../option-row.ts'
-import { CRAWL } from './commands.ts'
+import { CACHED, CRAWL } from './commands.ts'
 
 const DAY_MS = 86_400_000
 
@@ -11,31 +11,31 @@ export const CACHE = {
     choices: ['on', 'http', 'refresh', 'offline', 'off'],
     default: 'on',
     group: 'Cache',
-    on: CRAWL,
-    doc: 'on: younger than the TTL is served, older asked for again; http: by RFC 9111; refresh: fetched anew; offline: the cache only; off.',
+    on: ['crawl', 'fetch'],
+    doc: 'How the download cache is used. on: pages younger than the TTL are served, older ones asked for again; http: by RFC 9111; refresh: fetched anew; offline: the cache only; off.',
   }),
   cacheStore: choice({
     flag: 'cache-store',
     choices: ['sqlite', 'files'],
     default: 'sqlite',
     group: 'Cache',
-    on: CRAWL,
+    on: CACHED,
     doc: 'Packed, or a readable file per page.',
   }),
   cacheTtlMs: duration({
     flag: 'cache-ttl',
     default: 30 * DAY_MS,
     group: 'Cache',
-    on: CRAWL,
-    doc: 'Age after which a cached page is fetched again.',
+    on: CACHED,
+    doc: 'Age after which a cached page is asked for again, and `spoor cache prune` deletes it.',
   }),
   cacheMaxBytes: size({
     flag: 'cache-max',
     default: undefined,
     min: 1,
     group: 'Cache',
-    on: CRAWL,
-    doc: 'Largest size of the cache.',
+    on: CACHED,
+    doc: 'Largest size of the cache; the least recently used pages go first.',
   }),
   warc: text({
     flag: 'warc',

@@ -6,7 +6,9 @@ import { COMMAND_NAMES } from '../option-row.ts'
 export const ALL: readonly CommandName[] = COMMAND_NAMES
 export const CRAWL: readonly CommandName[] = ['crawl']
 /** Commands about one crawl's data. */
-export const STORED: readonly CommandName[] = ['crawl', 'status', 'failures', 'why', 'export', 'verify']
+export const STORED: readonly CommandName[] = ['crawl', 'status', 'failures', 'why', 'export', 'verify', 'clear']
+/** Commands that read or write the download cache. */
+export const CACHED: readonly CommandName[] = ['crawl', 'fetch', 'cache']
 /** Commands that send requests. */
 export const HTTP: readonly CommandName[] = ['crawl', 'fetch', 'sitemap', 'robots', 'links']
 export const BATCH: readonly CommandName[] = ['canon', 'links', 'robots', 'fetch']

@@ -27,8 +27,16 @@ export const INPUT = {
     placeholder: 'HOST',
     default: undefined,
     group: 'Input',
-    on: ['failures'],
+    on: ['failures', 'cache'],
     doc: 'Only those of this host (with its port, when it is not the usual one).',
+  }),
+  yes: toggle({
+    flag: 'yes',
+    short: 'y',
+    default: false,
+    group: 'Input',
+    on: ['clear'],
+    doc: 'Do not ask.',
   }),
   base: text({
     flag: 'base',

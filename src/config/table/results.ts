@@ -65,8 +65,8 @@ export const STORE = {
     placeholder: 'DIR',
     default: 'spoor-data',
     group: 'Where it is kept',
-    on: [...STORED, 'demo'],
-    doc: 'The data folder: the state of the crawl and its items.',
+    on: [...STORED, 'cache', 'fetch', 'demo'],
+    doc: 'The data folder: the state of the crawl, its items and the download cache. `spoor fetch` uses the cache only when it is given.',
   }),
   store: text({
     flag: 'store',

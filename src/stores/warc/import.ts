@@ -1,6 +1,6 @@
 /** From a WARC into the cache, so that an archive can be crawled offline; and from the cache into a WARC. */
 
-import type { CacheStore, NewCacheEntry } from '../../cache/contract.ts'
+import type { CacheFilter, CacheStore, NewCacheEntry } from '../../cache/contract.ts'
 import { cacheKeyOf } from '../../cache/key.ts'
 import { isStorableStatus } from '../../cache/policy.ts'
 import type { WarcRecord, WarcWriter } from '../../warc/contract.ts'
@@ -171,12 +171,19 @@ function webUrl(text: string | undefined): string | undefined {
   return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : undefined
 }
 
+export interface ExportOptions {
+  readonly store: Pick<CacheStore, 'list' | 'get'>
+  readonly writer: Pick<WarcWriter, 'write'>
+  /** Default: all. */
+  readonly filter?: CacheFilter
+}
+
 /** Writes every entry of the cache as an exchange of its day. Answers how many. */
-export async function exportWarc(store: CacheStore, writer: WarcWriter): Promise<number> {
+export async function exportWarc({ store, writer, filter = {} }: ExportOptions): Promise<number> {
   let exported = 0
   let cursor: string | undefined
   do {
-    const page = await store.list({}, cursor === undefined ? {} : { cursor })
+    const page = await store.list(filter, cursor === undefined ? {} : { cursor })
     for (const { key, url } of page.entries) {
       const found = await store.get({ key, url })
       if (found === undefined) continue

@@ -156,12 +156,28 @@ describe('a cache that is on', () => {
     ['POST', { method: 'POST', body: 'q=1' }],
     ['a part', { headers: { range: 'bytes=0-9' } }],
     ['a condition of its own', { headers: { 'if-none-match': '"mine"' } }],
-    ['a probe', { truncateAtBytes: 10 }],
   ])('lets a request for %s pass by', async (_, request) => {
     await get(gate(), request)
     await get(gate(), request)
     expect(asked.length).toBe(2)
     expect((await store.list({})).entries).toEqual([])
+  })
+
+  it('keeps what a request that may be cut got whole, and gives it to those who take so much', async () => {
+    answers = [page('body')]
+    await get(gate(), { truncateAtBytes: 10 })
+    expect(await get(gate(), { truncateAtBytes: 10 })).toMatchObject({ fromCache: true })
+    expect(asked.length).toBe(1)
+    await get(gate(), { truncateAtBytes: 3 })
+    expect(asked.length).toBe(2)
+  })
+
+  it('lets no request out when the crawl is offline, whatever a single one asks for', async () => {
+    await get(gate())
+    const offline = gate({ mode: 'offline' })
+    const answer = await offline.lookup({ url: URL_A }, { mode: 'refresh' })
+    expect(answer).toMatchObject({ kind: 'hit' })
+    expect(await offline.lookup({ url: 'http://a.test/other' }, { mode: 'off' })).toMatchObject({ kind: 'not-cached' })
   })
 
   it('shows nobody what was seen with the credentials of another', async () => {

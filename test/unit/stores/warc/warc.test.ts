@@ -252,7 +252,7 @@ describe('the cache and WARC', () => {
       )
     }
     const writer = await openWriter('w.warc.gz')
-    expect(await exportWarc(from, writer)).toBe(3)
+    expect(await exportWarc({ store: from, writer })).toBe(3)
     await writer.close()
     await from.close()
     const to = await openSqliteCache({ dir: join(dir, 'b'), clock })

@@ -1,0 +1,184 @@
+/** The download cache of a data folder for those who look at it, tidy it, fill it or take it elsewhere. */
+
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { CachedAnswer, CacheEntry, CacheFilter, CacheStats, CacheStore, PruneResult } from '../cache/contract.ts'
+import { cacheKeyOf } from '../cache/key.ts'
+import type { ResolvedOptions } from '../config/options.ts'
+import { systemClock } from '../core/clock.ts'
+import { CrawlError } from '../core/errors.ts'
+import { canonicalOf, parseHttpUrl } from '../url/canonical.ts'
+import { cacheExists, exportWarc, importWarc, openCacheStore, openWarcFile } from './compose.ts'
+
+type CacheKind = ResolvedOptions['cacheStore']
+
+export interface CacheLocation extends Pick<ResolvedOptions, 'dir' | 'cacheMaxBytes'> {
+  /** Undefined: whichever is there, the packed one first. */
+  readonly cacheStore: CacheKind | undefined
+  /** Make one where there is none. Default: that is STORE_UNAVAILABLE. */
+  readonly create?: boolean
+}
+
+export interface ArchiveImport {
+  readonly records: number
+  readonly imported: number
+  /** Reason and number of the answers that were not taken. */
+  readonly passedOver: Readonly<Record<string, number>>
+}
+
+export interface CachePruning {
+  /** Age from the last download or confirmation. 0: all. */
+  readonly ttlMs: number
+  readonly maxBytes?: number
+  readonly signal?: AbortSignal
+}
+
+export interface ArchiveExport {
+  /** Ends in `.warc` or `.warc.gz`; is there only when it is whole. */
+  readonly file: string
+  readonly filter: CacheFilter
+  readonly onEntry?: () => void
+  readonly signal?: AbortSignal
+}
+
+export interface CacheAccess {
+  readonly kind: CacheKind
+  readonly location: string
+  entries(filter: CacheFilter): AsyncGenerator<CacheEntry>
+  /** The answer to a GET of this URL. */
+  get(url: string): Promise<CachedAnswer | undefined>
+  /** Every answer kept of these URLs. Answers how many, in the order of the URLs. */
+  remove(urls: readonly string[]): Promise<readonly number[]>
+  removeAll(filter: CacheFilter): Promise<number>
+  prune(options: CachePruning): Promise<PruneResult>
+  stats(): Promise<CacheStats>
+  /** `onFault` hears of what is not as it should be, and where: bytes from the start, unpacked. */
+  importWarc(
+    source: AsyncIterable<Uint8Array>,
+    onFault: (problem: string, offset: number) => void,
+  ): Promise<ArchiveImport>
+  /** Answers how many entries were written. Rejects with EXPORT_FAILED, CRAWL_ABORTED. */
+  exportWarc(target: ArchiveExport): Promise<number>
+  close(): Promise<void>
+}
+
+/** Rejects with STORE_UNAVAILABLE when there is no cache, and with the STORE_… errors of one that cannot be opened. */
+export async function openCacheAccess(place: CacheLocation): Promise<CacheAccess> {
+  const { cacheStore, create = false, ...rest } = place
+  const kinds: readonly CacheKind[] = cacheStore === undefined ? ['sqlite', 'files'] : [cacheStore]
+  const found = kinds.find((kind) => cacheExists({ ...rest, cacheStore: kind }))
+  if (found === undefined && !create) throw noCache(place)
+  const kind = found ?? cacheStore ?? 'sqlite'
+  return accessTo(await openCacheStore({ ...rest, cacheStore: kind }, systemClock), kind)
+}
+
+function noCache({ dir, cacheStore }: CacheLocation): CrawlError {
+  const what = cacheStore === undefined ? 'download cache' : `download cache of the kind ${cacheStore}`
+  const problem = `it holds no ${what}; spoor crawl makes one, and so does spoor cache import`
+  return new CrawlError('STORE_UNAVAILABLE', { context: { location: dir, problem } })
+}
+
+function accessTo(store: CacheStore, kind: CacheKind): CacheAccess {
+  return {
+    kind,
+    location: store.location,
+    entries: ({ urlPrefix, ...rest }) =>
+      allEntries(store, urlPrefix === undefined ? rest : { ...rest, urlPrefix: identityOf(urlPrefix) }),
+    get: async (url) => {
+      const identity = identityOf(url)
+      return store.get({ key: cacheKeyOf({ url: identity }), url: identity })
+    },
+    remove: (urls) => removeUrls(store, kind, urls),
+    removeAll: async (filter) => {
+      let removed = 0
+      for await (const entry of allEntries(store, filter)) if (await store.delete(entry)) removed += 1
+      return removed
+    },
+    prune: ({ ttlMs, maxBytes, signal }) =>
+      store.prune({
+        // an age of nothing means everything, also what a clock that was ahead has dated
+        checkedBeforeMs: ttlMs === 0 ? Number.MAX_SAFE_INTEGER : systemClock.nowMs() - ttlMs,
+        ...(maxBytes === undefined ? {} : { maxBytes }),
+        ...(signal === undefined ? {} : { signal }),
+      }),
+    stats: () => store.stats(),
+    importWarc: (source, onFault) => importWarc(source, store, { canonicalOf, onFault, nowMs: systemClock.nowMs() }),
+    exportWarc: (target) => exportWhole(store, target),
+    close: () => store.close(),
+  }
+}
+
+/** What the crawl names an entry by. */
+function identityOf(url: string): string {
+  const parsed = parseHttpUrl(url)
+  if (parsed.ok) return parsed.canonical
+  throw new CrawlError('CONFIG_INVALID', { context: { problem: `${url}: ${parsed.problem}` } })
+}
+
+async function* allEntries(store: CacheStore, filter: CacheFilter): AsyncGenerator<CacheEntry> {
+  let cursor: string | undefined
+  do {
+    const page = await store.list(filter, { max: 500, ...(cursor === undefined ? {} : { cursor }) })
+    yield* page.entries
+    cursor = page.cursor
+  } while (cursor !== undefined)
+}
+
+/** Variants of an answer (Vary, credentials, HEAD) have keys of their own: they are found by their URL. */
+async function removeUrls(store: CacheStore, kind: CacheKind, urls: readonly string[]): Promise<readonly number[]> {
+  const counts = new Map(urls.map((url) => [identityOf(url), 0]))
+  // the packed cache goes straight to a host; the readable one is walked once for all
+  const filters: readonly CacheFilter[] =
+    kind === 'sqlite' ? [...counts.keys()].map((urlPrefix) => ({ urlPrefix })) : [{}]
+  for (const filter of filters) {
+    for await (const entry of allEntries(store, filter)) {
+      const count = counts.get(entry.url)
+      const isSame = filter.urlPrefix === undefined || filter.urlPrefix === entry.url
+      if (count !== undefined && isSame && (await store.delete(entry))) counts.set(entry.url, count + 1)
+    }
+  }
+  return urls.map((url) => counts.get(identityOf(url)) ?? 0)
+}
+
+/** Written into a folder beside, then put in place: a file that is there is whole. */
+async function exportWhole(store: CacheStore, { file, filter, onEntry, signal }: ArchiveExport): Promise<number> {
+  const beside = `${file}.partial`
+  try {
+    if (await isThere(file)) throw new Error('it is there already; choose another name')
+    await rm(beside, { recursive: true, force: true })
+    await mkdir(beside, { recursive: true })
+    const writer = await openWarcFile(join(beside, basename(file)), systemClock)
+    const exported = await exportWarc({
+      store,
+      writer: {
+        ...writer,
+        write: async (exchange) => {
+          if (signal?.aborted === true) throw new CrawlError('CRAWL_ABORTED')
+          await writer.write(exchange)
+          onEntry?.()
+        },
+      },
+      filter,
+    })
+    await writer.close()
+    // the file that was asked for comes last: where it is, all of it is
+    const names = (await readdir(beside)).toSorted(
+      (a, b) => Number(a === basename(file)) - Number(b === basename(file)),
+    )
+    for (const name of names) await rename(join(beside, name), join(dirname(file), name))
+    return exported
+  } catch (error) {
+    if (error instanceof CrawlError) throw error
+    const problem = error instanceof Error ? error.message : String(error)
+    throw new CrawlError('EXPORT_FAILED', { cause: error, context: { file, problem } })
+  } finally {
+    await rm(beside, { recursive: true, force: true }).catch(() => undefined)
+  }
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  )
+}
