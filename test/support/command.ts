@@ -72,8 +72,15 @@ export async function untilRequests(site: TestSite, count: number, command: Runn
   early.catch(() => undefined) // it ends later, as the test goes on
 }
 
+/** A test that times out leaves its command behind: it goes with the process of the tests. */
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
 function endOf(child: ChildProcess): Promise<CommandEnd> {
   return new Promise((resolve, reject) => {
+    running.add(child)
     const stdout: Buffer[] = []
     const stderr: Buffer[] = []
     const deadline = setTimeout(() => {
@@ -87,6 +94,7 @@ function endOf(child: ChildProcess): Promise<CommandEnd> {
     child.once('error', reject)
     child.once('close', (code, signal) => {
       clearTimeout(deadline)
+      running.delete(child)
       resolve({ code, signal, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() })
     })
   })
