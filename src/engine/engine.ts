@@ -1,9 +1,14 @@
 /** The loop: keeps as many requests in flight as allowed, settles what has ended, and knows when all is done. */
 
+import { setMaxListeners } from 'node:events'
 import type { Lease, SettleAnswer, Settlement } from '../frontier/contract.ts'
 import type { EngineDeps, EngineEvent, EngineOptions, EngineRun, EngineTask, FinishReason } from './contract.ts'
+import { createSlots } from '../util/slots.ts'
 import { keepLeases, type LeaseKeeper } from './lease-keeper.ts'
 import { runLease } from './run-lease.ts'
+
+/** When the page limit is reached: what few seeds there are still become known. */
+const SEEDS_GRACE_MS = 500
 
 export interface EngineStart {
   readonly deps: EngineDeps
@@ -27,7 +32,7 @@ class EngineLoop implements Engine {
   readonly #start: EngineStart
   readonly #names: readonly string[]
   readonly #limit: { readonly pageLimit?: number }
-  readonly #active = new Map<string, Lease>()
+  readonly #active = createSlots<Lease>()
   /** Ends what is in flight. */
   readonly #abort = new AbortController()
   /** Ends the wait for work. */
@@ -49,6 +54,8 @@ class EngineLoop implements Engine {
     const { deps, options, tasks } = start
     this.#start = start
     this.#names = [...tasks.keys()]
+    // every request in flight may listen: no leak that Node should warn of
+    setMaxListeners(0, this.#abort.signal)
     this.#limit = options.maxPages === undefined ? {} : { pageLimit: options.maxPages }
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
@@ -58,7 +65,7 @@ class EngineLoop implements Engine {
       frontier: deps.store.frontier,
       clock: deps.clock,
       leaseMs: options.leaseMs,
-      active: () => [...this.#active.values()],
+      active: () => this.#active.values(),
       onCutOff: this.#fail,
     })
     if (options.maxTimeMs !== undefined) {
@@ -144,14 +151,14 @@ class EngineLoop implements Engine {
     const { deps, tasks } = this.#start
     const task = tasks.get(lease.request.task)
     if (task === undefined) throw new Error(`a lease of the task ${lease.request.task}, which does not run here`)
-    this.#active.set(lease.id, lease)
-    void this.#settleLater(runLease({ deps, task, lease, signal: this.#abort.signal }))
+    const slot = this.#active.add(lease)
+    void this.#settleLater(runLease({ deps, task, lease, signal: this.#abort.signal }), slot)
   }
 
-  async #settleLater(running: Promise<Settlement>): Promise<void> {
+  async #settleLater(running: Promise<Settlement>, slot: number): Promise<void> {
     try {
       const settlement = await running
-      this.#active.delete(settlement.lease.id)
+      this.#active.remove(slot)
       this.#ended.push(settlement)
       this.#askTurn()
     } catch (error) {
@@ -194,19 +201,28 @@ class EngineLoop implements Engine {
     if (answer === 'aborted' || this.#over) return
     const busy = this.#active.size > 0 || this.#ended.length > 0 || this.#turn !== 'none' || this.#addedSinceWait
     if (answer === 'ready' || busy) this.#askTurn()
-    else if (fedBefore) await this.#conclude()
+    else if (fedBefore) this.#finish((await this.#isFull('pending')) ? 'max-pages' : 'finished')
+    else if (await this.#isFull()) await this.#leaveSeeds()
     // else: the next seed, or the end of the seeds, wakes the loop
   }
 
-  async #conclude(): Promise<void> {
+  /** The page limit is reached; with `pending`, only where more pages wait. */
+  async #isFull(more?: 'pending'): Promise<boolean> {
     const { deps, options } = this.#start
-    if (options.maxPages !== undefined) {
-      for (const name of this.#names) {
-        const { done, pending } = await deps.store.frontier.stats(name)
-        if (done >= options.maxPages && pending > 0) return this.#finish('max-pages')
-      }
+    if (options.maxPages === undefined) return false
+    for (const name of this.#names) {
+      const { done, pending } = await deps.store.frontier.stats(name)
+      if (done >= options.maxPages && (more === undefined || pending > 0)) return true
     }
-    return this.#finish('finished')
+    return false
+  }
+
+  /** Seeds that are still to come could not be fetched: a source that goes on, or waits, is not waited for. */
+  async #leaveSeeds(): Promise<void> {
+    const { clock } = this.#start.deps
+    await clock.sleep(SEEDS_GRACE_MS, this.#idle.signal)
+    if (this.#feeding) this.#finish('max-pages')
+    else this.#askTurn()
   }
 
   #finish(reason: FinishReason): void {

@@ -14,7 +14,7 @@ import { followHop, hopOf } from './redirect.ts'
 import { createHandlerContext, runWithDeadline } from './handler-context.ts'
 import { createPageBuffer, type Doorway, enqueuePageLinks, type PageBuffer } from './page-buffer.ts'
 import { trapRefusal } from './enqueue.ts'
-import { createPage } from './page.ts'
+import { openPage, MAX_SCAN_CHARS } from './page.ts'
 import { answered, failed, retryOrFail, type Story } from './settlement.ts'
 
 /** A refresh that is due within a second (in seconds) is meant as a redirect. */
@@ -22,24 +22,41 @@ const INSTANT_S = 1
 
 export async function handlePage(story: Story, response: FetchResponse): Promise<Settlement> {
   const { task, lease } = story
-  const page = createPage(response, task.page)
+  const opened = openPage(response, task.page)
+  const page = opened instanceof Promise ? await opened : opened
   const buffer = createPageBuffer()
   const way: Doorway = {
     door: task.door,
     buffer,
     depth: lease.request.depth + 1,
     keepKnownLinks: task.settings.maxDepth !== undefined,
+    refresh: refreshOf(page, response),
   }
   const exchange: Exchange = { lease, task, response, fromCache: response.fromCache === true }
-  const refreshed = followRefresh({ story, exchange, page, way })
+  const refreshed = await followRefresh({ story, exchange, page, way })
   if (refreshed !== undefined) return refreshed
   try {
-    if (task.handler.kind === 'page-record') recordPage({ story, exchange, page, way })
+    if (task.handler.kind === 'page-record') await recordPage({ story, exchange, page, way })
     else await runHandler({ story, exchange, page, way })
+    if (buffer.adding.length > 0) await Promise.all(buffer.adding)
   } catch (error) {
     return settleThrown(story, response, error)
   }
-  return settlePage(story, response, buffer)
+  return settlePage({ story, exchange, page, way })
+}
+
+/** Only a page with more links than this can have had some left out. */
+const MANY_LINKS = 1000
+
+/** What a page is cut at is told; it is far beyond what pages hold. */
+function tellCuts({ deps, lease }: Story, page: Page): void {
+  const { url } = lease
+  const { foundCount } = page.scan
+  const dropped = foundCount > MANY_LINKS ? page.scan.droppedLinks : 0
+  if (dropped > 0) deps.log.warn({ url, links: foundCount, dropped }, 'a page has more links than are followed')
+  if (page.body.length > MAX_SCAN_CHARS && page.text.length > MAX_SCAN_CHARS) {
+    deps.log.warn({ url, chars: page.text.length, read: MAX_SCAN_CHARS }, 'a page is read for links in part only')
+  }
 }
 
 interface Handling {
@@ -53,9 +70,9 @@ interface Handling {
  * A page that sends its readers on at once is a redirect (a longer refresh is a link like any other: a slide show is
  * made of pages). Undefined: it does not, or leads where the crawl may not go; then it is a page.
  */
-function followRefresh({ story, exchange, page, way }: Handling): Settlement | undefined {
+async function followRefresh({ story, exchange, page, way }: Handling): Promise<Settlement | undefined> {
   const { deps, task, lease } = story
-  const refresh = refreshOf(page, exchange.response)
+  const { refresh } = way
   if (refresh === undefined || refresh.seconds > INSTANT_S || refresh.url === page.url) return undefined
   const cookiesOf = (url: string): string => deps.cookiesVersion(task.settings.name, url)
   const outcome = followHop({
@@ -67,8 +84,8 @@ function followRefresh({ story, exchange, page, way }: Handling): Settlement | u
     door: task.door,
   })
   if (outcome.kind !== 'redirected') return undefined
-  enqueuePageLinks(way, page, isNofollow(page, exchange, story.deps.clock.nowMs()))
-  return { ...settlePage(story, exchange.response, way.buffer), outcome }
+  await enqueuePageLinks(way, page, isNofollow(page, exchange, story.deps.clock.nowMs()))
+  return { ...(await settlePage({ story, exchange, page, way })), outcome }
 }
 
 function refreshOf(page: Page, response: FetchResponse): PageRefresh | undefined {
@@ -82,8 +99,8 @@ function refreshOf(page: Page, response: FetchResponse): PageRefresh | undefined
 }
 
 /** The command's own handler: follow every link, push the page's record. */
-function recordPage({ story, exchange, page, way }: Handling): void {
-  enqueuePageLinks(way, page, isNofollow(page, exchange, story.deps.clock.nowMs()))
+async function recordPage({ story, exchange, page, way }: Handling): Promise<void> {
+  await enqueuePageLinks(way, page, isNofollow(page, exchange, story.deps.clock.nowMs()))
   const { lease, response, fromCache, task } = exchange
   way.buffer.items.push({
     isPage: true,
@@ -141,10 +158,13 @@ function directivesOf(
   return robotsDirectives({ metas: page.scan.robots, xRobotsTag, agent: task.page.agent, nowMs })
 }
 
-function settlePage(story: Story, response: FetchResponse, buffer: PageBuffer): Settlement {
+async function settlePage({ story, exchange: { response }, page, way }: Handling): Promise<Settlement> {
   const { contentTrapOf } = story.task
+  const { buffer } = way
+  tellCuts(story, page)
   const rule = buffer.discovered.length > 0 ? contentTrapOf?.(response.url, response.body) : undefined
   if (rule !== undefined) trapAll(buffer, rule)
+  if (buffer.discovered.length > MAX_SETTLED_LINKS) await addAhead(story, way)
   const settlement = answered(story, response, {
     kind: 'done',
     status: response.status,
@@ -158,6 +178,21 @@ function settlePage(story: Story, response: FetchResponse, buffer: PageBuffer): 
     counts: { ...settlement.counts, duplicates, invalidUrls },
     ...(buffer.knownLinks.length > 0 ? { knownLinks: buffer.knownLinks } : {}),
   }
+}
+
+/** New links that are settled with their page: what a store writes in one step without holding up others. */
+const MAX_SETTLED_LINKS = 10_000
+
+/**
+ * Those of a larger page are added before it, in many small steps. A crash in between leaves them there and the page to
+ * be fetched again: nothing is lost and nothing is there twice.
+ */
+async function addAhead({ deps, task }: Story, { buffer, keepKnownLinks }: Doorway): Promise<void> {
+  const ahead = buffer.discovered.splice(0, buffer.discovered.length - MAX_SETTLED_LINKS)
+  await deps.store.frontier.add(ahead)
+  task.door.note(ahead)
+  if (!keepKnownLinks) return
+  for (const { fingerprint } of ahead) buffer.knownLinks.push(fingerprint)
 }
 
 /** One page under endless names: where it leads is not followed, but counted. */

@@ -66,7 +66,7 @@ export function createHandlerContext({
     },
     enqueueLinks: async (options = {}) => {
       open()
-      if (isPlain(options)) enqueuePageLinks(way, page, pageNofollow)
+      if (isPlain(options)) await enqueuePageLinks(way, page, pageNofollow)
       else enqueueChosen(way, page, options)
     },
     addRequests: async (requests) => {

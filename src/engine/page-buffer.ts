@@ -2,6 +2,8 @@
 
 import type { JsonObject } from '../core/json.ts'
 import type { StoredRequest } from '../core/request.ts'
+import { nextTurn } from '../util/next-turn.ts'
+import type { LinkVisitor, PageRefresh } from '../extract/contract.ts'
 import type { ItemDraft } from '../items/contract.ts'
 import type { Candidate, Door, Page, RequestDraft } from './contract.ts'
 
@@ -10,12 +12,14 @@ export interface PageBuffer {
   /** Fingerprints of links that are known already: only kept while a depth limit may have to be passed on. */
   readonly knownLinks: string[]
   readonly items: ItemDraft[]
+  /** Links of a large page that are still being looked at: the page is not settled before. */
+  readonly adding: Promise<void>[]
   duplicates: number
   invalidUrls: number
 }
 
 export function createPageBuffer(): PageBuffer {
-  return { discovered: [], knownLinks: [], items: [], duplicates: 0, invalidUrls: 0 }
+  return { discovered: [], knownLinks: [], items: [], adding: [], duplicates: 0, invalidUrls: 0 }
 }
 
 export interface Doorway {
@@ -24,6 +28,8 @@ export interface Doorway {
   /** Level of what is found here. */
   readonly depth: number
   readonly keepKnownLinks: boolean
+  /** Where the answer or the page sends its readers on, if anywhere. */
+  readonly refresh?: PageRefresh | undefined
 }
 
 export function enqueueOne(way: Doorway, candidate: Candidate): void {
@@ -39,13 +45,50 @@ function countKnown({ door, buffer, keepKnownLinks }: Doorway, url: string): voi
   if (keepKnownLinks) buffer.knownLinks.push(door.fingerprintOf(url))
 }
 
-/** All links of the page; one that is there with and without nofollow counts as followed. */
-export function enqueuePageLinks(way: Doorway, page: Page, pageNofollow: boolean): void {
-  const { door, buffer, depth, keepKnownLinks } = way
+/** Pages with no more links than this are done in one go. */
+const FEW_LINKS = 2000
+/** Links looked at in one turn: some 10 ms. */
+const LINKS_A_TURN = 1000
+
+/**
+ * All links of the page; one that is there with and without nofollow counts as followed. Those of a page with thousands
+ * are looked at in turns, so that it holds up no other: a promise then, which is in the buffer too.
+ */
+export function enqueuePageLinks(way: Doorway, page: Page, pageNofollow: boolean): Promise<void> | undefined {
   const { scan } = page
-  const fresh = new FreshLinks(page.url)
-  let unfollowed: string[] | undefined
-  scan.visitLinks({
+  const found: FoundOnPage = { page, pageNofollow, fresh: new FreshLinks(page.url), unfollowed: [] }
+  if (scan.foundCount > FEW_LINKS) {
+    const adding = enqueueInTurns(way, found)
+    way.buffer.adding.push(adding)
+    return adding
+  }
+  scan.visitLinks(createVisitor(way, found))
+  enqueueRest(way, found)
+  for (const url of found.unfollowed) enqueueUnfollowed(way, url, found)
+  return undefined
+}
+
+async function enqueueInTurns(way: Doorway, found: FoundOnPage): Promise<void> {
+  await found.page.scan.visitLinksInTurns(createVisitor(way, found))
+  enqueueRest(way, found)
+  for (const [index, url] of found.unfollowed.entries()) {
+    // oxlint-disable-next-line no-await-in-loop -- turns come one after the other
+    if (index % LINKS_A_TURN === 0) await nextTurn()
+    enqueueUnfollowed(way, url, found)
+  }
+}
+
+interface FoundOnPage {
+  readonly page: Page
+  readonly pageNofollow: boolean
+  readonly fresh: FreshLinks
+  /** With nofollow: looked at last. */
+  readonly unfollowed: string[]
+}
+
+function createVisitor(way: Doorway, { pageNofollow, fresh, unfollowed }: FoundOnPage): LinkVisitor {
+  const { door, buffer, depth, keepKnownLinks } = way
+  return {
     // most links are known, and told by a hash of what stands in the page
     passesOver: (pieces) => {
       if (pageNofollow || keepKnownLinks || !door.arePiecesKnown(pieces, depth)) return false
@@ -53,15 +96,23 @@ export function enqueuePageLinks(way: Doorway, page: Page, pageNofollow: boolean
       return true
     },
     take: (link) => {
-      if (link.nofollow || pageNofollow) (unfollowed ??= []).push(link.url)
+      if (link.nofollow || pageNofollow) unfollowed.push(link.url)
       else enqueueFresh(way, { url: link.url, depth }, fresh)
     },
-  })
-  const { refresh } = scan
-  if (refresh !== undefined) enqueueFresh(way, { url: refresh.url, depth, nofollow: pageNofollow }, fresh)
-  for (const url of unfollowed ?? []) enqueueFresh(way, { url, depth, nofollow: true }, fresh)
-  for (const head of scan.tooLong) recordTooLong(way, head)
-  buffer.invalidUrls += scan.invalidLinks
+  }
+}
+
+/** What is not in the list of links. */
+function enqueueRest(way: Doorway, { page, pageNofollow, fresh }: FoundOnPage): void {
+  const { refresh } = way
+  const { tooLong, invalidLinks } = page.scan
+  if (refresh !== undefined) enqueueFresh(way, { url: refresh.url, depth: way.depth, nofollow: pageNofollow }, fresh)
+  for (const head of tooLong) recordTooLong(way, head)
+  way.buffer.invalidUrls += invalidLinks
+}
+
+function enqueueUnfollowed(way: Doorway, url: string, { fresh }: FoundOnPage): void {
+  enqueueFresh(way, { url, depth: way.depth, nofollow: true }, fresh)
 }
 
 /** Only what is new needs a look whether this page had it already. */

@@ -2,10 +2,10 @@
 
 import { createRequire } from 'node:module'
 import type { CheerioAPI, load as Load } from 'cheerio'
-import type { PageScan } from '../extract/contract.ts'
-import { decodePage } from '../extract/charset.ts'
+import type { PageScan, ScanOptions } from '../extract/contract.ts'
+import { decodePage, decodePageInTurns } from '../extract/charset.ts'
 import { sniffType } from '../extract/content-type.ts'
-import { scanPage } from '../extract/scan.ts'
+import { scanPage, scanPageInTurns } from '../extract/scan.ts'
 import { headerOf } from '../fetch/headers.ts'
 import type { FetchResponse } from '../fetch/contract.ts'
 import { createResolver } from '../url/resolve.ts'
@@ -14,6 +14,7 @@ import type { Page, PageOptions } from './contract.ts'
 const EMPTY_SCAN: Omit<PageScan, 'base'> = {
   links: [],
   linkCount: 0,
+  foundCount: 0,
   title: '',
   canonical: undefined,
   refresh: undefined,
@@ -22,13 +23,24 @@ const EMPTY_SCAN: Omit<PageScan, 'base'> = {
   tooLong: [],
   droppedLinks: 0,
   visitLinks: () => undefined,
+  visitLinksInTurns: async () => undefined,
 }
 
 // cheerio costs 60 ms and some memory to load: only for those who touch `$`, which is not a promise
 const requireHere = createRequire(import.meta.url)
 
-export function createPage(response: FetchResponse, options: PageOptions): Page {
-  return new LazyPage(response, options)
+/** Bodies up to here are worked out in one go when they are asked for: some 20 ms for the worst of them. */
+const BIG_BODY_BYTES = 256 * 1024
+/** Of a page, further down no links are looked for: what only the end of a page ends is searched in one go. */
+export const MAX_SCAN_CHARS = 64 * 1024 * 1024
+
+/** Of one page; a folder listing has as many. */
+const MAX_LINKS = 250_000
+
+/** A large page is decoded and scanned right away, in turns, so that it holds up no other. */
+export function openPage(response: FetchResponse, options: PageOptions): Page | Promise<Page> {
+  const page = new LazyPage(response, options)
+  return response.body.length > BIG_BODY_BYTES && page.isHtml ? page.prepare() : page
 }
 
 class LazyPage implements Page {
@@ -49,6 +61,12 @@ class LazyPage implements Page {
     this.#options = options
   }
 
+  async prepare(): Promise<Page> {
+    this.#decoded = await decodePageInTurns(this.body, this.#contentType())
+    this.#scan = await scanPageInTurns(...this.#toScan())
+    return this
+  }
+
   get contentType(): string {
     return this.#sniffed().essence
   }
@@ -66,16 +84,7 @@ class LazyPage implements Page {
   }
 
   get scan(): PageScan {
-    return (this.#scan ??= this.isHtml
-      ? scanPage(this.text, {
-          url: this.url,
-          charset: this.charset,
-          agent: this.#options.agent,
-          maxUrlBytes: this.#options.maxUrlBytes,
-          resolve: createResolver,
-          xml: this.#sniffed().isXml,
-        })
-      : { ...EMPTY_SCAN, base: this.url })
+    return (this.#scan ??= this.isHtml ? scanPage(...this.#toScan()) : { ...EMPTY_SCAN, base: this.url })
   }
 
   get links(): readonly string[] {
@@ -105,15 +114,35 @@ class LazyPage implements Page {
     return JSON.parse(this.text)
   }
 
+  #toScan(): [html: string, options: ScanOptions] {
+    const { agent, maxUrlBytes } = this.#options
+    return [
+      this.text.slice(0, MAX_SCAN_CHARS),
+      {
+        url: this.url,
+        charset: this.charset,
+        agent,
+        maxUrlBytes,
+        maxLinks: MAX_LINKS,
+        resolve: createResolver,
+        xml: this.#sniffed().isXml,
+      },
+    ]
+  }
+
+  #contentType(): string | undefined {
+    return headerOf(this.#response.headers, 'content-type')
+  }
+
   #sniffed(): ReturnType<typeof sniffType> {
     return (this.#type ??= sniffType(
       this.body,
-      headerOf(this.#response.headers, 'content-type'),
+      this.#contentType(),
       headerOf(this.#response.headers, 'x-content-type-options')?.trim().toLowerCase() === 'nosniff',
     ))
   }
 
   #text(): { readonly text: string; readonly charset: string } {
-    return (this.#decoded ??= decodePage(this.body, headerOf(this.#response.headers, 'content-type')))
+    return (this.#decoded ??= decodePage(this.body, this.#contentType()))
   }
 }

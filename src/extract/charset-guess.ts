@@ -46,6 +46,8 @@ const LATIN: ReadonlySet<string> = new Set([
 ])
 
 const MAX_SAMPLE_BYTES = 4096
+/** Words further down are not looked for. */
+const MAX_SEARCHED_BYTES = 2 << 20
 /** Fewer bytes outside ASCII tell nothing. */
 const MIN_HIGH_BYTES = 6
 /** In words of other scripts nearly every byte is outside ASCII; in Latin ones few are. */
@@ -98,7 +100,8 @@ const LESS = 0x3c
 const GREATER = 0x3e
 
 /** Text outside tags, only its words with bytes outside ASCII: markup and English would drown what tells. */
-function sampleOf(bytes: Uint8Array): Sample {
+function sampleOf(body: Uint8Array): Sample {
+  const bytes = body.subarray(0, MAX_SEARCHED_BYTES)
   const out = new Uint8Array(MAX_SAMPLE_BYTES)
   const sample = { length: 0, highBytes: 0, wordBytes: 0 }
   let pos = 0

@@ -3,6 +3,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { TextDecoder as WhatwgDecoder, getBOMEncoding } from '@exodus/bytes/encoding.js'
 import sniffHtmlEncoding from 'html-encoding-sniffer'
+import { nextTurn } from '../util/next-turn.ts'
 import { guessCharset } from './charset-guess.ts'
 import { lateMetaCharset, xmlCharset } from './charset-marks.ts'
 import { headerCharset, isXmlEssence, parseType } from './mime-type.ts'
@@ -78,6 +79,25 @@ export function decodeText(bytes: Uint8Array, charset: string): string {
 export function decodePage(bytes: Uint8Array, contentType: string | undefined): DecodedPage {
   const detected = detectCharset(bytes, contentType)
   return { ...detected, text: decodeText(bytes, detected.charset) }
+}
+
+/** Bytes decoded in one turn: some 10 ms by the slowest table. */
+const BYTES_A_TURN = 1 << 20
+
+/** The same for a body of many megabytes: others get their turn in between. */
+export async function decodePageInTurns(bytes: Uint8Array, contentType: string | undefined): Promise<DecodedPage> {
+  const detected = detectCharset(bytes, contentType)
+  const name = detected.charset.toLowerCase()
+  if (isAsciiSuperset(name) && isAscii(bytes)) return { ...detected, text: decodeText(bytes, name) }
+  const decoder = decoderFor(name)
+  const parts: string[] = []
+  for (let at = 0; at < bytes.length; at += BYTES_A_TURN) {
+    parts.push(decoder.decode(bytes.subarray(at, at + BYTES_A_TURN), { stream: true }))
+    // oxlint-disable-next-line no-await-in-loop -- turns come one after the other
+    await nextTurn()
+  }
+  parts.push(decoder.decode())
+  return { ...detected, text: parts.join('') }
 }
 
 /** ASCII bytes mean ASCII text in all of them; these are most pages. */

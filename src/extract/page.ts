@@ -8,8 +8,9 @@ import { decodeMarkupText, foldSpace } from './text.ts'
 
 export interface FoundLink {
   readonly tag: PageLink['tag']
-  /** As written. */
-  readonly href: string
+  /** Where its address is written. */
+  readonly from: number
+  readonly to: number
   readonly rel: string | undefined
   text: string
 }
@@ -108,13 +109,19 @@ function isBlank(html: string, from: number, to: number): boolean {
   return true
 }
 
+/** A link of the tag that is being read; `slot` holds its address. */
+interface TagLink extends Pick<FoundLink, 'tag' | 'rel'> {
+  readonly slot: number
+}
+
 /** Notes a link of the document. Answers it, unless it is over the bound. */
-export function addLink(page: Page, link: Omit<FoundLink, 'text'>): FoundLink | undefined {
+export function addLink(page: Page, { tag, slot, rel }: TagLink): FoundLink | undefined {
   if (page.links.length >= (page.options.maxLinks ?? DEFAULT_MAX_LINKS)) {
     page.droppedLinks++
     return undefined
   }
-  const found: FoundLink = { tag: link.tag, href: link.href, rel: link.rel, text: '' }
+  const { starts, ends } = page.reader
+  const found: FoundLink = { tag, from: starts[slot] ?? 0, to: ends[slot] ?? 0, rel, text: '' }
   page.links.push(found)
   return found
 }

@@ -1,6 +1,8 @@
 /** The end of a pass: everything that was found, resolved against the base that the whole page gives. */
 
-import type { PageLink, PageRefresh, PageScan } from './contract.ts'
+import { joinPieces, type UrlPieces } from '../core/url-pieces.ts'
+import { nextTurn } from '../util/next-turn.ts'
+import type { HrefResolver, LinkVisitor, PageLink, PageRefresh, PageScan } from './contract.ts'
 import { createUrlResolver, encodeQuery, hasOtherScheme, queryCharset, trimHref } from './href.ts'
 import type { FoundLink, Page } from './page.ts'
 import { decodeAttribute, wordsOf } from './text.ts'
@@ -10,47 +12,139 @@ const MAX_TOO_LONG = 1000
 /** All URLs of a page together: 50,000 short links on a page with a long URL would be many times the page. */
 const MAX_URL_CHARS = 32 * 1024 * 1024
 const SHOWN_OF_TOO_LONG = 200
+/** Looked at in one turn, with what a visitor does: some 10 ms. */
+const LINKS_A_TURN = 1000
 
 /** `other`: another scheme, no link to follow. `invalid`: no URL. */
-type Resolved = { readonly url: string } | { readonly tooLong: string } | 'invalid' | 'other'
+type Resolved = string | { readonly tooLong: string } | typeof INVALID | typeof OTHER
+const INVALID = Symbol('invalid')
+const OTHER = Symbol('other')
 type Resolve = (href: string) => Resolved
 
 export function resolvePage(page: Page): PageScan {
-  const base = baseOf(page)
-  const resolve = createPageResolver(page, base)
-  const links: PageLink[] = []
-  const tooLong: string[] = []
-  let { droppedLinks } = page
-  let invalidLinks = 0
-  let chars = 0
-  for (const found of page.links) {
-    if (chars > MAX_URL_CHARS) {
-      droppedLinks++
-      continue
-    }
-    const resolved = resolve(found.href)
-    if (resolved === 'other') continue
-    if (resolved !== 'invalid' && 'url' in resolved) {
-      links.push(linkOf(found, resolved.url, page.options.withText === true))
-      chars += resolved.url.length
-      continue
-    }
-    invalidLinks++
-    if (resolved !== 'invalid' && tooLong.length < MAX_TOO_LONG) tooLong.push(resolved.tooLong)
+  return new ResolvedPage(page)
+}
+
+interface Totals {
+  links: number
+  invalid: number
+  dropped: number
+  /** Of all URLs together. */
+  chars: number
+  readonly tooLong: string[]
+}
+
+class ResolvedPage implements PageScan {
+  readonly base: string
+  readonly canonical: string | undefined
+  readonly refresh: PageRefresh | undefined
+  readonly title: string
+  readonly robots: readonly string[]
+  readonly #page: Page
+  readonly #toUrl: HrefResolver
+  readonly #resolve: Resolve
+  #totals: Totals | undefined
+  #links: readonly PageLink[] | undefined
+
+  constructor(page: Page) {
+    const { base, toUrl } = baseOf(page)
+    this.base = base
+    this.#page = page
+    this.#toUrl = toUrl
+    this.#resolve = createPageResolver(page, toUrl)
+    this.title = page.title ?? ''
+    this.robots = page.robots
+    this.canonical = page.canonicalHref === undefined ? undefined : urlOf(this.#resolve(page.canonicalHref))
+    this.refresh = firstRefresh(page, this.#resolve)
   }
-  const canonical = page.canonicalHref === undefined ? undefined : urlOf(resolve(page.canonicalHref))
-  const refresh = firstRefresh(page, resolve)
-  return {
-    base,
-    links,
-    title: page.title ?? '',
-    ...(canonical === undefined ? {} : { canonical }),
-    robots: page.robots,
-    ...(refresh === undefined ? {} : { refresh }),
-    invalidLinks,
-    tooLong,
-    droppedLinks,
+
+  get links(): readonly PageLink[] {
+    if (this.#links === undefined) {
+      const links: PageLink[] = []
+      this.visitLinks({ take: (link) => links.push(link) })
+      this.#links = links
+    }
+    return this.#links
   }
+
+  get foundCount(): number {
+    return this.#page.links.length
+  }
+
+  get linkCount(): number {
+    return this.#counted().links
+  }
+
+  get invalidLinks(): number {
+    return this.#counted().invalid
+  }
+
+  get tooLong(): readonly string[] {
+    return this.#counted().tooLong
+  }
+
+  get droppedLinks(): number {
+    return this.#counted().dropped
+  }
+
+  visitLinks(visitor: LinkVisitor): void {
+    const totals = this.#noTotals()
+    for (const found of this.#page.links) this.#visit(found, visitor, totals)
+    this.#totals = totals
+  }
+
+  async visitLinksInTurns(visitor: LinkVisitor): Promise<void> {
+    const totals = this.#noTotals()
+    for (const [index, found] of this.#page.links.entries()) {
+      // oxlint-disable-next-line no-await-in-loop -- turns come one after the other
+      if (index % LINKS_A_TURN === 0) await nextTurn()
+      this.#visit(found, visitor, totals)
+    }
+    this.#totals = totals
+  }
+
+  #noTotals(): Totals {
+    return { links: 0, invalid: 0, dropped: this.#page.droppedLinks, chars: 0, tooLong: [] }
+  }
+
+  #visit(found: FoundLink, visitor: LinkVisitor, totals: Totals): void {
+    if (totals.chars > MAX_URL_CHARS) {
+      totals.dropped++
+      return
+    }
+    const { options, reader } = this.#page
+    const maxUrlBytes = options.maxUrlBytes ?? DEFAULT_MAX_URL_BYTES
+    const pieces = this.#toUrl.pieces?.(reader.html, found.from, found.to)
+    if (pieces !== undefined && lengthOf(pieces) <= maxUrlBytes) {
+      totals.links++
+      totals.chars += lengthOf(pieces)
+      if (found.rel !== undefined || visitor.passesOver?.(pieces) !== true) {
+        visitor.take(linkOf(found, joinPieces(pieces), options.withText === true))
+      }
+      return
+    }
+    const resolved = this.#resolve(reader.html.slice(found.from, found.to))
+    if (typeof resolved === 'string') {
+      totals.links++
+      totals.chars += resolved.length
+      visitor.take(linkOf(found, resolved, options.withText === true))
+    } else countBad(totals, resolved)
+  }
+
+  #counted(): Totals {
+    if (this.#totals === undefined) this.visitLinks({ passesOver: () => true, take: () => undefined })
+    return this.#totals ?? this.#noTotals()
+  }
+}
+
+function lengthOf({ prefix, from, to }: UrlPieces): number {
+  return prefix.length + to - from
+}
+
+function countBad(totals: Totals, resolved: Exclude<Resolved, string>): void {
+  if (resolved === OTHER) return
+  totals.invalid++
+  if (typeof resolved === 'object' && totals.tooLong.length < MAX_TOO_LONG) totals.tooLong.push(resolved.tooLong)
 }
 
 const NO_REL = { rel: '', nofollow: false }
@@ -67,7 +161,7 @@ function relOf(raw: string): { readonly rel: string; readonly nofollow: boolean 
 }
 
 function urlOf(resolved: Resolved): string | undefined {
-  return resolved !== 'invalid' && resolved !== 'other' && 'url' in resolved ? resolved.url : undefined
+  return typeof resolved === 'string' ? resolved : undefined
 }
 
 function firstRefresh(page: Page, resolve: Resolve): PageRefresh | undefined {
@@ -80,14 +174,26 @@ function firstRefresh(page: Page, resolve: Resolve): PageRefresh | undefined {
 }
 
 /** The first `base` with an href decides; one that names no http(s) URL leaves the page's own. */
-function baseOf(page: Page): string {
-  const own = withoutFragment(page.options.url)
-  if (page.baseHref === undefined) return createUrlResolver(own)('') ?? own
-  const charset = queryCharset(page.options.charset)
-  const href = trimHref(decodeAttribute(page.baseHref))
+function baseOf(page: Page): { readonly base: string; readonly toUrl: HrefResolver } {
+  const { url, resolve: createResolver = createUrlResolver } = page.options
+  const own = withoutFragment(url)
+  const named = page.baseHref === undefined ? undefined : namedBase(page, page.baseHref)
+  if (named !== undefined) return { base: named, toUrl: createResolver(named) }
+  const toUrl = createResolver(own)
+  return { base: httpUrl(toUrl('')) ?? own, toUrl }
+}
+
+function namedBase({ options }: Page, raw: string): string | undefined {
+  const href = trimHref(decodeAttribute(raw))
   // every link would become as long
-  if (href.length > (page.options.maxUrlBytes ?? DEFAULT_MAX_URL_BYTES)) return own
-  return createUrlResolver(own)(charset === undefined ? href : encodeQuery(href, charset)) ?? own
+  if (href.length > (options.maxUrlBytes ?? DEFAULT_MAX_URL_BYTES)) return undefined
+  const charset = queryCharset(options.charset)
+  const resolve = createUrlResolver(withoutFragment(options.url))
+  return httpUrl(resolve(charset === undefined ? href : encodeQuery(href, charset)))
+}
+
+function httpUrl(url: string | null): string | undefined {
+  return url !== null && /^https?:/.test(url) ? url : undefined
 }
 
 function withoutFragment(url: string): string {
@@ -99,27 +205,26 @@ function withoutFragment(url: string): string {
 const PLAIN_HREF = /^[!-%'-~]*$/
 
 /** Resolves what is written in the page, each different text once. */
-function createPageResolver(page: Page, base: string): Resolve {
-  const { options } = page
+function createPageResolver({ options }: Page, toUrl: HrefResolver): Resolve {
   const maxUrlBytes = options.maxUrlBytes ?? DEFAULT_MAX_URL_BYTES
-  const charset = queryCharset(options.charset)
-  const toUrl = (URL.canParse(base) ? (options.resolve ?? createUrlResolver) : createUrlResolver)(base)
   const resolveNew = (raw: string): Resolved => {
     const isPlain = PLAIN_HREF.test(raw)
     const href = isPlain ? raw : trimHref(decodeAttribute(raw))
-    if (hasOtherScheme(href)) return 'other'
+    if (hasOtherScheme(href)) return OTHER
     if (href.length > maxUrlBytes) return { tooLong: startOf(href) }
-    const url = toUrl(isPlain || charset === undefined ? href : encodeQuery(href, charset))
-    if (url === null) return 'invalid'
+    const charset = isPlain ? undefined : queryCharset(options.charset)
+    const url = toUrl(charset === undefined ? href : encodeQuery(href, charset))
+    if (url === null) return INVALID
     // relative, on a page of another scheme
-    if (!/^https?:/.test(url)) return 'other'
-    return url.length > maxUrlBytes ? { tooLong: startOf(url) } : { url: withoutFragment(url) }
+    if (!/^https?:/.test(url)) return OTHER
+    return url.length > maxUrlBytes ? { tooLong: startOf(url) } : withoutFragment(url)
   }
-  const known = new Map<string, Resolved>()
+  let known: Map<string, Resolved> | undefined
   return (raw) => {
-    const before = known.get(raw)
+    const before = known?.get(raw)
     if (before !== undefined) return before
     const resolved = resolveNew(raw)
+    known ??= new Map()
     known.set(raw, resolved)
     return resolved
   }

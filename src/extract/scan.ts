@@ -1,11 +1,12 @@
 /** The one pass over a page that finds its links, base, title, canonical, robots words and refresh. No tree is built. */
 
+import { nextTurn } from '../util/next-turn.ts'
 import type { PageLink, PageScan, ScanOptions } from './contract.ts'
 import { endForeign, isForeign, pushForeign, startsHtml } from './foreign.ts'
 import { parseRefresh } from './meta.ts'
 import { addLink, closeLinkText, createPage, isIgnored, openLinkText, updateModes, type Page } from './page.ts'
 import { resolvePage } from './resolve-page.ts'
-import { nextTag, rawAttribute, skipRawText, type AttributeName } from './tag-reader.ts'
+import { nextTag, rawAttribute, skipRawText, slotOf, type AttributeName } from './tag-reader.ts'
 import { decodeAttribute, decodeMarkupText, foldSpace, wordsOf } from './text.ts'
 
 const MAX_TITLE_CHARS = 10_000
@@ -28,13 +29,34 @@ const CELL_TAGS: ReadonlySet<string> = new Set('caption td th tr tbody thead tfo
  */
 export function scanPage(html: string, options: ScanOptions): PageScan {
   const page = createPage(html, options)
+  readTags(page)
+  closeLinkText(page)
+  return resolvePage(page)
+}
+
+/** Characters read in one turn: a few milliseconds at the most. */
+const CHARS_A_TURN = 128 * 1024
+
+/** The same for a page of many megabytes: others get their turn in between. */
+export async function scanPageInTurns(html: string, options: ScanOptions): Promise<PageScan> {
+  const page = createPage(html, options)
+  const { reader } = page
+  do {
+    reader.pauseAt = reader.pos + CHARS_A_TURN
+    readTags(page)
+    // oxlint-disable-next-line no-await-in-loop -- turns come one after the other
+    await nextTurn()
+  } while (reader.paused)
+  closeLinkText(page)
+  return resolvePage(page)
+}
+
+function readTags(page: Page): void {
   const { reader } = page
   while (nextTag(reader)) {
     if (reader.isEnd) endTag(page, reader.name)
     else if (page.foreign.open.length === 0 || !takeForeignStart(page)) startTag(page, reader.name)
   }
-  closeLinkText(page)
-  return resolvePage(page)
 }
 
 function startTag(page: Page, name: string): void {
@@ -141,17 +163,17 @@ function startAnchor(page: Page): void {
   if (isIgnored(page)) return
   const { reader } = page
   const isDrawn = page.foreign.open.at(-1) === 'svg'
-  const href = rawAttribute(reader, 'href') ?? (isDrawn ? rawAttribute(reader, 'xlink:href') : undefined)
-  if (href === undefined) return
-  const link = addLink(page, { tag: 'a', href, rel: rawAttribute(reader, 'rel') })
+  const slot = slotOf(reader, 'href') ?? (isDrawn ? slotOf(reader, 'xlink:href') : undefined)
+  if (slot === undefined) return
+  const link = addLink(page, { tag: 'a', slot, rel: rawAttribute(reader, 'rel') })
   const isEmpty = reader.selfClosing && (isForeign(page.foreign) || page.options.xml === true)
   if (link !== undefined && page.options.withText === true && !isEmpty) openLinkText(page, link)
 }
 
 function takeLink(page: Page, tag: PageLink['tag'], attribute: 'href' | 'src'): void {
-  const href = rawAttribute(page.reader, attribute)
-  if (href === undefined || (isIgnored(page) && !(tag === 'frame' && page.inertTemplate === 0))) return
-  addLink(page, { tag, href, rel: rawAttribute(page.reader, 'rel') })
+  const slot = slotOf(page.reader, attribute)
+  if (slot === undefined || (isIgnored(page) && !(tag === 'frame' && page.inertTemplate === 0))) return
+  addLink(page, { tag, slot, rel: rawAttribute(page.reader, 'rel') })
 }
 
 function startFrame(page: Page): void {
@@ -167,12 +189,12 @@ function startFrameset(page: Page): void {
 
 function startLink(page: Page): void {
   const rel = rawAttribute(page.reader, 'rel')
-  const href = rawAttribute(page.reader, 'href')
-  if (rel === undefined || href === undefined || isIgnored(page)) return
+  const slot = slotOf(page.reader, 'href')
+  if (rel === undefined || slot === undefined || isIgnored(page)) return
   const words = wordsOf(decodeAttribute(rel))
-  if (words.includes('canonical') && href !== '') page.canonicalHref ??= href
+  if (words.includes('canonical')) page.canonicalHref ??= rawAttribute(page.reader, 'href') || undefined
   const leadsOn = words.some((word) => LINK_RELS.has(word)) && !words.includes('stylesheet')
-  if (leadsOn) addLink(page, { tag: 'link', href, rel })
+  if (leadsOn) addLink(page, { tag: 'link', slot, rel })
 }
 
 function startBase(page: Page): void {

@@ -1,6 +1,7 @@
 /** Reads the tags of a page one by one by the tokenizer states of the HTML standard (13.2.5), without building anything. */
 
 import { endOfScript, endOfRawText, skipDeclaration } from './raw-text.ts'
+import { createWordList } from './word-list.ts'
 
 const TAB = 0x09
 const LF = 0x0a
@@ -58,15 +59,18 @@ const START_TAGS = [
 ]
 const END_TAGS = ['noscript', 'template']
 
-const LENGTHS = 16
-const startTable = tableOf(START_TAGS)
-const endTable = tableOf(END_TAGS)
-const attributeTable = tableOf(ATTRIBUTES)
+const startTags = createWordList(START_TAGS)
+const endTags = createWordList(END_TAGS)
+const attributes = createWordList(ATTRIBUTES)
 
 /** Where one pass over a page stands. Owned by the pass; nothing else writes to it but through the functions here. */
 export interface TagReader {
   readonly html: string
   pos: number
+  /** `nextTag` pauses between two tags beyond this place: a page of many megabytes is read in turns. */
+  pauseAt: number
+  /** The last answer of `nextTag` was a pause, not the end. */
+  paused: boolean
   /** Stop at every tag, not only at those that matter in plain HTML. */
   everyTag: boolean
   /** CDATA sections are sections here, not bogus comments: foreign content. */
@@ -87,6 +91,8 @@ export function createTagReader(html: string): TagReader {
   return {
     html,
     pos: 0,
+    pauseAt: Number.POSITIVE_INFINITY,
+    paused: false,
     everyTag: false,
     cdata: false,
     onText: undefined,
@@ -99,11 +105,17 @@ export function createTagReader(html: string): TagReader {
   }
 }
 
-/** Goes on to the next tag that matters. False at the end of the page; a tag that the page's end cuts is none. */
+/** Goes on to the next tag that matters. False at the end of the page and at a pause; a tag that the end cuts is none. */
 export function nextTag(reader: TagReader): boolean {
   const { html } = reader
   let pos = reader.pos
+  reader.paused = false
   for (;;) {
+    if (pos > reader.pauseAt) {
+      reader.pos = pos
+      reader.paused = true
+      return false
+    }
     const open = html.indexOf('<', pos)
     reader.onText?.(pos, open < 0 ? html.length : open)
     if (open < 0) return false
@@ -121,11 +133,16 @@ export function nextTag(reader: TagReader): boolean {
   }
 }
 
+/** Slot of an attribute that the current tag has: where its value is in `starts` and `ends`. Undefined: it has none. */
+export function slotOf(reader: TagReader, name: AttributeName): number | undefined {
+  const slot = SLOTS.get(name) ?? 0
+  return (reader.starts[slot] ?? -1) < 0 ? undefined : slot
+}
+
 /** Value of an attribute of the current tag as it is written, or undefined. */
 export function rawAttribute(reader: TagReader, name: AttributeName): string | undefined {
-  const slot = SLOTS.get(name) ?? 0
-  const start = reader.starts[slot] ?? -1
-  return start < 0 ? undefined : reader.html.slice(start, reader.ends[slot])
+  const slot = slotOf(reader, name)
+  return slot === undefined ? undefined : reader.html.slice(reader.starts[slot], reader.ends[slot])
 }
 
 /**
@@ -148,6 +165,9 @@ export function isHtmlSpace(code: number): boolean {
   return code === SPACE || code === LF || code === TAB || code === CR || code === FF
 }
 
+/** Attributes that are told apart in one tag. */
+const MAX_ATTRIBUTES = 20_000
+
 const FOUND = -2
 const ENDED = -1
 
@@ -163,16 +183,24 @@ function readTag(reader: TagReader, open: number, nameStart: number): number {
   }
   if (nameEnd >= html.length) return ENDED
   const isEnd = nameStart - open === 2
-  const known = isListed(isEnd ? endTable : startTable, html.charCodeAt(nameStart), nameEnd - nameStart)
+  const name = listedName(html, { nameStart, nameEnd, isEnd })
+  const known = name !== undefined
   reader.selfClosing = false
   if (known) reader.starts.fill(-1)
   const pos = code === GREATER ? nameEnd + 1 : readAttributes(reader, nameEnd, known)
   if (pos < 0 || !(known || reader.everyTag)) return pos
-  reader.name = bits > 0x7f ? '' : html.slice(nameStart, nameEnd).toLowerCase()
+  reader.name = name ?? (bits > 0x7f ? '' : html.slice(nameStart, nameEnd).toLowerCase())
   reader.isEnd = isEnd
   reader.tagStart = open
   reader.pos = pos
   return FOUND
+}
+
+function listedName(
+  html: string,
+  { nameStart, nameEnd, isEnd }: { readonly nameStart: number; readonly nameEnd: number; readonly isEnd: boolean },
+): string | undefined {
+  return isEnd ? END_TAGS[endTags.find(html, nameStart, nameEnd)] : START_TAGS[startTags.find(html, nameStart, nameEnd)]
 }
 
 /**
@@ -183,7 +211,8 @@ function readTag(reader: TagReader, open: number, nameStart: number): number {
 function readAttributes(reader: TagReader, from: number, keep: boolean): number {
   const { html } = reader
   let pos = from
-  for (;;) {
+  for (let count = 0; ; count++) {
+    if (count > MAX_ATTRIBUTES) return endOfFlood(html, pos)
     let code = html.charCodeAt(pos)
     let slash = false
     while (code === SLASH || isHtmlSpace(code)) {
@@ -214,6 +243,12 @@ function readAttributes(reader: TagReader, from: number, keep: boolean): number 
   }
 }
 
+/** No page has such a tag: it ends at the next `>`, whatever quotes are open. */
+function endOfFlood(html: string, pos: number): number {
+  const end = html.indexOf('>', pos)
+  return end < 0 ? ENDED : end + 1
+}
+
 function endOfValue(html: string, start: number, first: number): number {
   if (first === DOUBLE_QUOTE) return html.indexOf('"', start + 1)
   if (first === SINGLE_QUOTE) return html.indexOf("'", start + 1)
@@ -231,18 +266,10 @@ interface AttributePlaces {
 }
 
 function noteAttribute(reader: TagReader, places: AttributePlaces): void {
-  const { nameStart, nameEnd } = places
-  if (!isListed(attributeTable, reader.html.charCodeAt(nameStart), nameEnd - nameStart)) return
-  const slot = SLOTS.get(asciiLower(reader.html.slice(nameStart, nameEnd)))
-  if (slot === undefined || reader.starts[slot] !== -1) return
+  const slot = attributes.find(reader.html, places.nameStart, places.nameEnd)
+  if (slot === -1 || reader.starts[slot] !== -1) return
   reader.starts[slot] = places.valueStart
   reader.ends[slot] = places.valueEnd
-}
-
-/** Only ASCII letters have another case here: the Kelvin sign is no k. */
-function asciiLower(name: string): string {
-  const lower = name.toLowerCase()
-  return lower === name || /^[\0-\x7f]*$/.test(name) ? lower : ''
 }
 
 /** What begins with `<` and is no tag: comment, declaration, bogus comment, or text. */
@@ -268,16 +295,4 @@ function isNameCode(code: number): boolean {
 function isLetter(code: number): boolean {
   const lower = code | 0x20
   return lower >= 0x61 && lower <= 0x7a
-}
-
-/** A table of (first letter, length): most names are told from the listed ones without being cut out. */
-function tableOf(names: readonly string[]): Uint8Array {
-  const table = new Uint8Array(26 * LENGTHS)
-  for (const name of names) table[(name.charCodeAt(0) - 0x61) * LENGTHS + name.length] = 1
-  return table
-}
-
-function isListed(table: Uint8Array, first: number, length: number): boolean {
-  const letter = (first | 0x20) - 0x61
-  return length < LENGTHS && letter >= 0 && letter < 26 && table[letter * LENGTHS + length] === 1
 }

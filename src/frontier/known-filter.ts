@@ -1,6 +1,8 @@
 /** A bounded memory of URLs that the store is known to hold, so that most links of a page never reach it. */
 
+import type { UrlPieces } from '../core/url-pieces.ts'
 import type { Random } from '../util/random.ts'
+import { createUrlHash, type UrlHash } from './url-hash.ts'
 
 /**
  * Remembers URLs with the depth at which the store holds them. It forgets the oldest when full (two generations), so a
@@ -10,15 +12,18 @@ import type { Random } from '../util/random.ts'
  */
 export interface KnownFilter {
   has(url: string, depth: number): boolean
+  /** The same for a URL that has not been put together. */
+  hasPieces(pieces: UrlPieces, depth: number): boolean
   note(url: string, depth: number): void
 }
 
 interface Generation {
-  readonly low: Uint32Array
-  readonly high: Uint32Array
-  readonly depth: Uint32Array
+  /** Three words a slot, side by side because they are read together: two of the hash, the depth. */
+  readonly words: Int32Array
   used: number
 }
+
+const [LOW, HIGH, DEPTH, WORDS] = [0, 1, 2, 3]
 
 /** `capacity`: slots of one generation, rounded up to a power of two; 12 bytes each, two generations. Default 2^19. */
 export function createKnownFilter({
@@ -30,72 +35,64 @@ export function createKnownFilter({
 }): KnownFilter {
   const slots = 2 ** Math.ceil(Math.log2(Math.max(16, capacity)))
   const full = Math.floor(slots * 0.7)
-  const seedLow = Math.floor(random() * 0x100000000)
-  const seedHigh = Math.floor(random() * 0x100000000)
+  const hash = createUrlHash(random)
   let young = newGeneration(slots)
   let old = newGeneration(16)
-  let low = 0
-  let high = 0
 
-  function hash(url: string): void {
-    let a = seedLow
-    let b = seedHigh
-    for (let i = 0; i < url.length; i++) {
-      const code = url.charCodeAt(i)
-      a = Math.imul(a ^ code, 2654435761)
-      b = Math.imul(b ^ code, 1597334677)
-      a ^= a >>> 15
-      b ^= b >>> 13
-    }
-    a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909)
-    b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909)
-    low = a >>> 0
-    // 0 marks an empty slot
-    high = b >>> 0 || 1
+  function holds(depth: number): boolean {
+    const at = find(young, hash)
+    if (young.words[at + HIGH] === hash.high) return (young.words[at + DEPTH] ?? 0) <= depth
+    const older = find(old, hash)
+    if (old.words[older + HIGH] !== hash.high) return false
+    const known = old.words[older + DEPTH] ?? 0
+    put(known)
+    return known <= depth
   }
 
   return {
     has(url, depth) {
-      hash(url)
-      const slot = find(young, low, high)
-      if (young.high[slot] === high) return (young.depth[slot] ?? 0) <= depth
-      const older = find(old, low, high)
-      if (old.high[older] !== high) return false
-      const known = old.depth[older] ?? 0
-      put(low, high, known)
-      return known <= depth
+      hash.take(url)
+      return holds(depth)
+    },
+    hasPieces(pieces, depth) {
+      hash.takePieces(pieces)
+      return holds(depth)
     },
     note(url, depth) {
-      hash(url)
-      const slot = find(young, low, high)
-      if (young.high[slot] === high) young.depth[slot] = Math.min(young.depth[slot] ?? depth, depth)
-      else put(low, high, depth)
+      hash.take(url)
+      const { words } = young
+      const at = find(young, hash)
+      if (words[at + HIGH] === hash.high) words[at + DEPTH] = Math.min(words[at + DEPTH] ?? depth, depth)
+      else put(depth)
     },
   }
 
-  function put(keyLow: number, keyHigh: number, depth: number): void {
+  function put(depth: number): void {
     if (young.used >= full) {
       old = young
       young = newGeneration(slots)
     }
-    const slot = find(young, keyLow, keyHigh)
-    young.low[slot] = keyLow
-    young.high[slot] = keyHigh
-    young.depth[slot] = depth
+    const { words } = young
+    const at = find(young, hash)
+    words[at + LOW] = hash.low
+    words[at + HIGH] = hash.high
+    words[at + DEPTH] = depth
     young.used++
   }
 }
 
 function newGeneration(slots: number): Generation {
-  return { low: new Uint32Array(slots), high: new Uint32Array(slots), depth: new Uint32Array(slots), used: 0 }
+  return { words: new Int32Array(slots * WORDS), used: 0 }
 }
 
-/** The slot that holds the key, or the empty one where it would go. */
-function find(generation: Generation, low: number, high: number): number {
-  const mask = generation.low.length - 1
-  let slot = low & mask
-  while (generation.high[slot] !== 0 && (generation.high[slot] !== high || generation.low[slot] !== low)) {
-    slot = (slot + 1) & mask
+/** Where the slot begins that holds the key, or the empty one where it would go. */
+function find({ words }: Generation, { low, high }: UrlHash): number {
+  const { length } = words
+  // the number of slots is a power of two
+  let at = (low & (length / WORDS - 1)) * WORDS
+  while (words[at + HIGH] !== 0 && (words[at + HIGH] !== high || words[at + LOW] !== low)) {
+    at += WORDS
+    if (at === length) at = 0
   }
-  return slot
+  return at
 }

@@ -147,19 +147,20 @@ async function attempt(each: Attempt, context: Context): Promise<FetchResult> {
   const connection = context.origins.acquire(key, route, each.fresh)
   const absolute = proxy !== undefined && !url.secure && proxy.protocol === 'http'
   return await new Promise<FetchResult>((resolve, reject) => {
-    let forget: (() => void) | undefined
+    const { signal } = request
+    const { signals } = context
+    let ticket = -1
     const exchange = new Exchange(planOf(request, absolute ? proxy : undefined, context), connection, {
       release: (done, reusable) => {
         context.origins.release(done, reusable)
       },
       settle: (result) => {
-        forget?.()
+        if (signal !== undefined) signals.forget(signal, ticket)
         resolve(result)
       },
     })
-    const { signal } = request
     if (signal !== undefined) {
-      forget = context.signals.onAbort(signal, () => {
+      ticket = signals.onAbort(signal, () => {
         exchange.cancel()
         reject(signal.reason as Error)
       })

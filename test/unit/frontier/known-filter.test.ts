@@ -36,4 +36,17 @@ describe('known filter', () => {
       if (i % 100 === 0) expect(filter.has('http://a.test/home', 0)).toBe(true)
     }
   })
+
+  it('tells a URL by its pieces', () => {
+    const filter = createKnownFilter({ random: seededRandom(4) })
+    const url = 'http://a.test/folder/page.html'
+    filter.note(url, 1)
+    for (let cut = 0; cut <= url.length; cut++) {
+      const text = `<a href="${url.slice(cut)}">`
+      const pieces = { prefix: url.slice(0, cut), text, from: 9, to: text.length - 2 }
+      expect(filter.hasPieces(pieces, 1)).toBe(true)
+      expect(filter.hasPieces(pieces, 0)).toBe(false)
+      expect(filter.hasPieces({ ...pieces, to: pieces.to + 1 }, 1)).toBe(false)
+    }
+  })
 })

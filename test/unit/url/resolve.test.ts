@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { joinPieces } from '../../../src/core/url-pieces.ts'
 import { createResolver } from '../../../src/url/resolve.ts'
 
 function byStandard(href: string, base: string): string | null {
@@ -178,7 +179,13 @@ describe('resolving the links of a page', () => {
     fc.assert(
       fc.property(fc.constantFrom(...BASES), fc.array(link, { maxLength: 8 }), (base, links) => {
         const resolve = createResolver(base)
-        for (const href of [...links, ...links]) expect(resolve(href)).toBe(byStandard(href, base))
+        for (const href of [...links, ...links]) {
+          expect(resolve(href)).toBe(byStandard(href, base))
+          const pieces = resolve.pieces(`"${href}"/`, 1, href.length + 1)
+          if (pieces === undefined) continue
+          expect(href.split('#')[0]).not.toContain('&')
+          expect(joinPieces(pieces)).toBe(byStandard(href, base))
+        }
       }),
       { numRuns: 3000 },
     )
@@ -188,6 +195,24 @@ describe('resolving the links of a page', () => {
     const resolve = createResolver('no base')
     expect(resolve('/a')).toBeNull()
     expect(resolve('http://h.test/a#b')).toBe('http://h.test/a')
+  })
+
+  it('tells plain links in markup by their pieces', () => {
+    const { pieces } = createResolver('http://site.test/a/b/page?q')
+    const at = (href: string): string | undefined => {
+      const found = pieces(`<a href="${href}">`, 9, 9 + href.length)
+      return found === undefined ? undefined : joinPieces(found)
+    }
+    expect(['c#top', '/c', '../c', '#top', '?x', 'http://site.test/d', '//site.test/d'].map(at)).toEqual([
+      'http://site.test/a/b/c',
+      'http://site.test/c',
+      'http://site.test/a/c',
+      'http://site.test/a/b/page?q',
+      'http://site.test/a/b/page?x',
+      'http://site.test/d',
+      'http://site.test/d',
+    ])
+    expect(['/a?b&amp;c', '/ä', '/a b', 'x:y', '/a/./b'].map(at)).toEqual(Array(5).fill(undefined))
   })
 
   it('goes on resolving after its caches are full', () => {
