@@ -36,7 +36,10 @@ const BATCH = 512
 /** A slow source does not hold back what it has given already. */
 const STALL_MS = 50
 
-/** Resolves when the source has ended, or the signal has aborted. Rejects with what the source threw. */
+/**
+ * Resolves when the source has ended, or the signal has aborted: a source that waits (a pipe that stays open) is not
+ * waited for. Nothing is being added any more then. Rejects with what the source threw.
+ */
 export async function feedSeeds(options: FeedOptions): Promise<FeedEnd> {
   const { door, frontier, clock, signal } = options
   let batch: StoredRequest[] = []
@@ -71,8 +74,7 @@ export async function feedSeeds(options: FeedOptions): Promise<FeedEnd> {
   }
 
   try {
-    for await (const entry of options.seeds) {
-      if (signal.aborted) break
+    for await (const entry of untilAborted(options.seeds, signal)) {
       take(entry)
       if (batch.length >= BATCH) await flush()
       else
@@ -81,10 +83,39 @@ export async function feedSeeds(options: FeedOptions): Promise<FeedEnd> {
         })
     }
   } finally {
-    if (!signal.aborted) await flush()
     cancelStall?.()
+    await (signal.aborted ? adding.catch(() => undefined) : flush())
   }
   return { seeds, added }
+}
+
+/** Ends with the signal, whatever the source is waiting for. */
+async function* untilAborted(seeds: Seeds, signal: AbortSignal): AsyncGenerator<SeedEntry> {
+  const iterator = Symbol.asyncIterator in seeds ? seeds[Symbol.asyncIterator]() : seeds[Symbol.iterator]()
+  let wake: (() => void) | undefined
+  // one listener for all entries: a race against one promise would keep a reaction for each of a million
+  const onAbort = (): void => wake?.()
+  signal.addEventListener('abort', onAbort, { once: true })
+  const next = (): Promise<IteratorResult<SeedEntry, unknown> | undefined> =>
+    new Promise((resolve, reject) => {
+      wake = () => {
+        resolve(undefined)
+      }
+      Promise.resolve(iterator.next()).then(resolve, reject)
+    })
+  let ended = false
+  try {
+    while (!signal.aborted) {
+      const entry = await next()
+      ended = entry?.done === true
+      if (entry === undefined || entry.done === true) return
+      yield entry.value
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    // not waited for: a source in the middle of a wait hears of it only after that
+    if (!ended) void Promise.resolve(iterator.return?.()).catch(() => undefined)
+  }
 }
 
 /** Undefined: known already, so that nothing is to be added. */
