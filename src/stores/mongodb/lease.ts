@@ -1,0 +1,281 @@
+/** Who comes next in the MongoDB store: leases given, renewed and taken back. */
+
+import { isFinished, leaseBudget } from '../../frontier/budget.ts'
+import type { Lease, LeaseOptions } from '../../frontier/contract.ts'
+import { turnOf } from '../../frontier/order.ts'
+import type { Outlook } from '../../frontier/wait-for-work.ts'
+import type { HostSignal } from '../../politeness/contract.ts'
+import { isHostDown, mayStart, reserve, settleHost, startLate } from '../../politeness/host-state.ts'
+import { DELAYED, dueList, LEASED, queueKey, requestKey } from './documents.ts'
+import type { QueueDocument, RequestDocument } from './documents.ts'
+import { continueLowering } from './known.ts'
+import {
+  editMeta,
+  findTask,
+  hostNow,
+  hostState,
+  inQueue,
+  leased,
+  limitsOf,
+  metaOf,
+  requestOf,
+  setHost,
+  setRow,
+  storedRequest,
+  taskById,
+  taskOf,
+  touchedOf,
+  touchedQueues,
+} from './rows.ts'
+import type { Task } from './rows.ts'
+import type { Transaction } from './transaction.ts'
+
+type Scope = Pick<LeaseOptions, 'tasks' | 'pageLimit'>
+
+/** How many expired leases, or retries that are due, one call deals with. */
+const MAX_RETURNS = 1000
+
+interface Queue {
+  readonly key: string
+  readonly task: Task
+  readonly doc: QueueDocument
+}
+
+export function leaseNext(tx: Transaction, owner: string, options: LeaseOptions): readonly Lease[] {
+  continueLowering(tx)
+  takeBackExpired(tx)
+  placeDue(tx)
+  return giveLeases(tx, planLeases(tx, options), { owner, leaseMs: options.leaseMs })
+}
+
+interface Plan {
+  readonly queue: Queue
+  /** One for each request of this queue, in the order in which places were reserved. */
+  readonly turns: { readonly turn: number; readonly hostDown: boolean }[]
+}
+
+/** In rounds, one request a host, so that a host with many places does not take them all. Reserves as it goes. */
+function planLeases(tx: Transaction, options: LeaseOptions): readonly Plan[] {
+  const budgets = new Map(
+    options.tasks.map((name) => {
+      const task = taskOf(tx, name)
+      return [task.id, leaseBudget(task.doc.counts, options.pageLimit)]
+    }),
+  )
+  const plans = new Map<string, Plan>()
+  let turn = 0
+  let round = options.max > 0 ? startable(tx, options) : []
+  while (round.length > 0 && turn < options.max) {
+    const next: Queue[] = []
+    for (const queue of round) {
+      const { task, doc } = queue
+      const limits = limitsOf(task, doc.host)
+      const state = hostState(tx, doc.host)
+      const plan = plans.get(queue.key) ?? { queue, turns: [] }
+      const budget = budgets.get(task.id) ?? 0
+      if (turn >= options.max || budget <= 0 || plan.turns.length >= doc.ready) continue
+      if (!mayStart(state, limits, tx.nowMs)) continue
+      plan.turns.push({ turn: turn++, hostDown: isHostDown(state, tx.nowMs) })
+      plans.set(queue.key, plan)
+      setHost(tx, doc.host, reserve(state, limits, tx.nowMs))
+      budgets.set(task.id, budget - 1)
+      next.push(queue)
+    }
+    round = next
+  }
+  return [...plans.values()]
+}
+
+/** The host whose turn came first comes first. */
+function startable(tx: Transaction, { tasks, max, pageLimit }: LeaseOptions): Queue[] {
+  // Of these the lists do not say yet when they are due.
+  const changed = new Set(touchedQueues(tx))
+  const keys: string[] = [...changed]
+  for (const name of tasks) {
+    const task = taskOf(tx, name)
+    if (leaseBudget(task.doc.counts, pageLimit) === 0) continue
+    const n = Math.min(max, 1000) + 64 + changed.size
+    const due = tx.head('queues', dueList(task.id), { n, until: tx.nowMs })
+    keys.push(...due.filter((key) => !changed.has(key)))
+  }
+  const queues = queuesOf(tx, keys, tasks)
+  return queues
+    .filter(({ key, task, doc }) => {
+      if (doc.ready === 0 || leaseBudget(task.doc.counts, pageLimit) === 0) return false
+      if (mayStart(hostState(tx, doc.host), limitsOf(task, doc.host), tx.nowMs)) return true
+      // What was due and cannot start after all gets its due time reckoned anew.
+      touchedOf(tx).queues.add(key)
+      return false
+    })
+    .toSorted((a, b) => turnAt(tx, a) - turnAt(tx, b) || a.doc.id - b.doc.id)
+}
+
+function queuesOf(tx: Transaction, keys: readonly string[], tasks: readonly string[]): Queue[] {
+  tx.need('queues', keys)
+  const wanted = new Set(tasks)
+  const queues = keys.flatMap((key): Queue[] => {
+    const doc = tx.get('queues', key)
+    const task = doc === undefined ? undefined : taskById(tx, doc.t)
+    return doc === undefined || task === undefined || !wanted.has(task.doc.name) ? [] : [{ key, task, doc }]
+  })
+  tx.need(
+    'hosts',
+    queues.map(({ doc }) => doc.host),
+  )
+  return queues
+}
+
+function turnAt(tx: Transaction, { doc }: Queue): number {
+  return turnOf(hostState(tx, doc.host), tx.nowMs)
+}
+
+function giveLeases(
+  tx: Transaction,
+  plans: readonly Plan[],
+  { owner, leaseMs }: { readonly owner: string; readonly leaseMs: number },
+): readonly Lease[] {
+  if (plans.length === 0) return []
+  const heads = headsOf(tx, plans)
+  tx.need('requests', heads.flat())
+  const token = ++editMeta(tx).lastToken
+  const expiresAtMs = tx.nowMs + leaseMs
+  const leases = plans.flatMap(({ queue, turns }, index) =>
+    turns.map(({ turn, hostDown }, at) => {
+      const row = tx.get('requests', heads[index]?.[at] ?? '')
+      if (row === undefined) {
+        throw new Error(`Queue ${queue.key} counts ${queue.doc.ready} requests, found ${heads[index]?.length ?? 0}`)
+      }
+      setRow(tx, row, leased(row, { owner, token, atMs: tx.nowMs }, expiresAtMs))
+      return { turn, lease: leaseOf(row, { queue, token: `${owner}.${token}`, atMs: tx.nowMs, expiresAtMs, hostDown }) }
+    }),
+  )
+  return leases.toSorted((a, b) => a.turn - b.turn).map(({ lease }) => lease)
+}
+
+/** The first requests of each queue; what is not at hand of all of them is read in one go. */
+function headsOf(tx: Transaction, plans: readonly Plan[]): string[][] {
+  let stopped: unknown
+  const heads = plans.map(({ queue, turns }) => {
+    try {
+      return tx.head('requests', queue.key, { n: turns.length })
+    } catch (error) {
+      stopped = error
+      return []
+    }
+  })
+  if (stopped !== undefined) throw stopped instanceof Error ? stopped : new Error(String(stopped))
+  return heads
+}
+
+function leaseOf(
+  row: RequestDocument,
+  held: {
+    readonly queue: Queue
+    readonly token: string
+    readonly atMs: number
+    readonly expiresAtMs: number
+    readonly hostDown: boolean
+  },
+): Lease {
+  const { queue, token, atMs, expiresAtMs, hostDown } = held
+  return {
+    id: String(row.id),
+    request: storedRequest(row, queue.task.doc.name),
+    url: row.hop?.url ?? row.url,
+    hostKey: queue.doc.host,
+    hops: row.hop?.hops ?? [],
+    attempt: row.tries + 1,
+    token,
+    leasedAtMs: atMs,
+    expiresAtMs,
+    hostDown,
+  }
+}
+
+/** The request of a lease, if the lease is still good. */
+export function rowOfLease(tx: Transaction, lease: Lease): RequestDocument | undefined {
+  const task = findTask(tx, lease.request.task)
+  const row = task === undefined ? undefined : requestOf(tx, task.id, lease.request.fingerprint)
+  if (row?.lease === undefined || String(row.id) !== lease.id) return undefined
+  return `${row.lease.owner}.${row.lease.token}` === lease.token ? row : undefined
+}
+
+export function wantLeases(tx: Transaction, leases: readonly Lease[]): void {
+  for (const { request, hostKey } of leases) {
+    const task = findTask(tx, request.task)
+    if (task === undefined) continue
+    tx.want('requests', [requestKey(task.id, request.fingerprint)])
+    tx.want('hosts', [hostKey])
+    tx.want('queues', [queueKey(task.id, hostKey)])
+  }
+}
+
+export function renewLeases(tx: Transaction, leases: readonly Lease[], leaseMs: number): boolean[] {
+  return leases.map((lease) => {
+    const row = rowOfLease(tx, lease)
+    if (row?.lease === undefined) return false
+    setRow(tx, row, leased(row, row.lease, tx.nowMs + leaseMs))
+    return true
+  })
+}
+
+export function moveNextTimes(tx: Transaction, leases: readonly Lease[]): void {
+  for (const lease of leases) {
+    const row = rowOfLease(tx, lease)
+    const task = row === undefined ? undefined : taskById(tx, row.t)
+    if (row === undefined || task === undefined) continue
+    const host = hostNow(row)
+    setHost(tx, host, startLate(hostState(tx, host), limitsOf(task, host), tx.nowMs))
+  }
+}
+
+function takeBackExpired(tx: Transaction): void {
+  const keys = tx.head('requests', LEASED, { n: MAX_RETURNS, until: tx.nowMs })
+  tx.need('requests', keys)
+  for (const key of keys) {
+    const row = tx.get('requests', key)
+    if (row !== undefined) takeBack(tx, row, { charged: true })
+  }
+}
+
+/** Nobody knows whether it was sent: the place is free again, the host's next time stays. */
+export function takeBack(tx: Transaction, row: RequestDocument, { charged }: { readonly charged: boolean }): void {
+  freePlace(tx, row, { kind: 'troubled' })
+  const tries = row.tries + (charged ? 1 : 0)
+  setRow(tx, row, inQueue(tx, { ...row, tries }))
+}
+
+export function freePlace(tx: Transaction, row: RequestDocument, signal: HostSignal): void {
+  const task = taskById(tx, row.t)
+  if (task === undefined || row.lease === undefined) return
+  const host = hostNow(row)
+  const { nowMs, random } = tx
+  const options = { leasedAtMs: row.lease.atMs, nowMs, limits: limitsOf(task, host), random }
+  setHost(tx, host, settleHost(hostState(tx, host), signal, options))
+}
+
+function placeDue(tx: Transaction): void {
+  const keys = tx.head('requests', DELAYED, { n: MAX_RETURNS, until: tx.nowMs })
+  tx.need('requests', keys)
+  for (const key of keys) {
+    const row = tx.get('requests', key)
+    if (row === undefined) continue
+    // Of a task that was cleared: nobody waits for it.
+    if (taskById(tx, row.t) === undefined) tx.put('requests', key, undefined)
+    else setRow(tx, row, inQueue(tx, row))
+  }
+}
+
+/** What `waitForWork` waits for: that a call of `lease` would change something, or that there is nothing left. */
+export function look(tx: Transaction, { tasks: names, pageLimit }: Scope, nowMs: number): Outlook {
+  const tasks = names.map((name) => taskOf(tx, name))
+  const left = metaOf(tx).lowering.length > 0
+  if (!left && tasks.every((task) => isFinished(task.doc.counts, pageLimit))) return { kind: 'finished' }
+  const instants = [tx.first('requests', DELAYED), tx.first('requests', LEASED)]
+  for (const task of tasks) {
+    if (leaseBudget(task.doc.counts, pageLimit) > 0) instants.push(tx.first('queues', dueList(task.id)))
+  }
+  const next = instants.reduce<number>((least, at) => Math.min(least, at ?? Infinity), Infinity)
+  if (left || next <= nowMs) return { kind: 'ready' }
+  return next === Infinity ? { kind: 'wait' } : { kind: 'wait', inMs: next - nowMs }
+}
