@@ -44,16 +44,30 @@ export function encodeAdd(requests: readonly StoredRequest[]): string[] {
   const tasks = createIndex()
   const hosts = createIndex()
   const body: string[] = []
+  const { depth = 0, priority = 0 } = requests[0] ?? {}
+  const usual = { hosts, depth, priority }
   for (const request of requests) {
     body.push(tasks.placeOf(request.task))
-    pushRequest(body, request, hosts)
+    pushRequest(body, request, usual)
   }
-  return [...listOf(tasks.names), ...hostsOf(hosts), String(requests.length), ...body]
+  const header = [...listOf(tasks.names), ...hostsOf(hosts), String(depth), String(priority)]
+  return [...header, String(requests.length), ...body]
 }
 
-function pushRequest(into: string[], request: StoredRequest, hosts: Index): void {
+/** What most requests of one call have in common: only what differs is sent. */
+interface Usual {
+  readonly hosts: Index
+  readonly depth: number
+  readonly priority: number
+}
+
+function pushRequest(into: string[], request: StoredRequest, usual: Usual): void {
   const { fingerprint, url, hostKey, depth, priority, skip = '' } = request
-  into.push(fingerprint, url, hosts.placeOf(hostKey), String(depth), String(priority), skip, extraOf(request))
+  const extra = extraOf(request)
+  const host = usual.hosts.placeOf(hostKey)
+  const isUsual = depth === usual.depth && priority === usual.priority && skip === '' && extra === ''
+  if (isUsual) into.push(fingerprint, url, host)
+  else into.push(fingerprint, url, `+${host}`, String(depth), String(priority), skip, extra)
 }
 
 /** What few requests have, as JSON; most have none of it. */
@@ -76,7 +90,8 @@ export function encodeSettlements(settlements: readonly Settlement[], randoms: r
     body.push(String(counted.length), ...counted.flatMap(([name, by]) => [name, String(by)]))
     body.push(String(items.length), ...items.flatMap(itemParts))
     body.push(String(discovered.length))
-    for (const request of discovered) pushRequest(body, request, hosts)
+    const usual = { hosts, depth: lease.request.depth + 1, priority: 0 }
+    for (const request of discovered) pushRequest(body, request, usual)
     body.push(knownLinks.filter((fingerprint) => fingerprint.length === FINGERPRINT_LENGTH).join(''))
   }
   const header = [...listOf(tasks.names), ...hostsOf(hosts), ...listOf(randoms.map(String))]
@@ -121,7 +136,7 @@ function valueOf(signal: HostSignal): string {
 }
 
 /** A page's own record is cut around its depth, which the server puts in: [what is before, what is behind]. */
-function itemParts({ data, isPage }: ItemDraft): [string, string] {
+export function itemParts({ data, isPage }: ItemDraft): [string, string] {
   if (isPage !== true) return [JSON.stringify(data), '']
   let before = '{'
   let behind: string | undefined

@@ -49,10 +49,7 @@ const MEANINGS: Readonly<Record<string, readonly ['STORE_FULL' | 'STORE_CORRUPT'
   ],
   WRONGTYPE: ['STORE_CORRUPT', 'a key of the store holds something else. Choose another ?prefix='],
   MOVED: ['STORE_UNAVAILABLE', 'expected the node of the cluster that holds its keys, found another one'],
-  NOAUTH: [
-    'STORE_UNAVAILABLE',
-    'expected a password in its address (redis://:password@host), found none',
-  ],
+  NOAUTH: ['STORE_UNAVAILABLE', 'expected a password in its address (redis://:password@host), found none'],
   WRONGPASS: ['STORE_UNAVAILABLE', 'expected a user and password that the server knows, found that it refuses them'],
 }
 

@@ -24,10 +24,16 @@ local function readHosts()
   fetchHosts(keys)
 end
 
-local function readRequest()
-  return {
-    fp = arg(), url = arg(), host = argHosts[num()], depth = num(), priority = num(), skip = opt(), extra = opt(),
-  }
+-- Most requests of one call differ in fingerprint, URL and host alone; a plus sign tells of what else follows.
+local function readRequest(depth, priority)
+  local q = { fp = arg(), url = arg(), depth = depth, priority = priority, skip = false, extra = false }
+  local host = arg()
+  if string.byte(host, 1) == 43 then
+    host = string.sub(host, 2)
+    q.depth, q.priority, q.skip, q.extra = num(), num(), opt(), opt()
+  end
+  q.host = argHosts[tonumber(host)]
+  return q
 end
 
 local function skipOf(q, maxDepth)
@@ -105,7 +111,7 @@ local function lowerDepths(task, work)
     end
   end
   for left = n + 1, #work do
-    call('ZADD', P .. 'low:' .. task.id, 'LT', fmt(work[left][2]), work[left][1])
+    call('ZADD', P .. 'low:' .. task.id, 'LT', work[left][2], work[left][1])
     rang = true
   end
 end
@@ -139,8 +145,13 @@ end
 
 -- Answers a (added), k (known) or u (updated).
 local function addRequest(task, q, parent)
-  local met = rowOf(task, q.fp)
   local skip = skipOf(q, task.maxDepth)
+  if task.rows[q.fp] == nil then
+    local v = rawOf(task, q.fp)
+    -- what most links are: known, no further away, and standing for itself
+    if v and v[2] ~= SKIPPED and v[3] <= q.depth and (v[7] or 0) >= q.priority then return 'k' end
+  end
+  local met = rowOf(task, q.fp)
   if not met then
     insertRow(task, q, skip, parent, false)
     return 'a'
@@ -156,7 +167,7 @@ local function addRequest(task, q, parent)
 end
 `
 
-/** Arguments: names of tasks, hosts, requests, each with the place of its task. Answers a letter a request. */
+/** Arguments: names of tasks, hosts, usual depth and priority, requests, each with the place of its task. Answers a letter a request. */
 export const ADD = `
 local known = begin()
 if known then return known end
@@ -167,10 +178,11 @@ for n = 1, num() do
   fps[n] = {}
 end
 readHosts()
+local depth, priority = num(), num()
 local requests, places = {}, {}
 for n = 1, num() do
   places[n] = num()
-  requests[n] = readRequest()
+  requests[n] = readRequest(depth, priority)
   push(fps[places[n]], requests[n].fp)
 end
 for n, task in ipairs(named) do fetchRows(task, fps[n]) end

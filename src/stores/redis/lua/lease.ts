@@ -26,13 +26,13 @@ end
 
 -- Changes that a look makes, too: what can be given by time alone is put where a lease finds it.
 local function takeBackExpired()
-  local names = call('ZRANGEBYSCORE', P .. 'leases', '-inf', fmt(now), 'LIMIT', 0, ${MAX_RETURNS})
+  local names = call('ZRANGEBYSCORE', P .. 'leases', '-inf', now, 'LIMIT', 0, ${MAX_RETURNS})
   for _, name in ipairs(names) do takeBack(name, true) end
 end
 
 local function placeDue(task)
   local key = P .. 'z:' .. task.id
-  local fps = call('ZRANGEBYSCORE', key, '-inf', fmt(now), 'LIMIT', 0, ${MAX_RETURNS})
+  local fps = call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, ${MAX_RETURNS})
   if #fps == 0 then return end
   callMany('ZREM', key, fps)
   fetchRows(task, fps)
@@ -93,7 +93,7 @@ local function startable(task, max, found)
   local key = P .. 'd:' .. task.id
   local skip, size = 0, max + 16
   while skip < max do
-    local members = call('ZRANGEBYSCORE', key, '-inf', fmt(now), 'WITHSCORES', 'LIMIT', skip, size)
+    local members = call('ZRANGEBYSCORE', key, '-inf', now, 'WITHSCORES', 'LIMIT', skip, size)
     local keys = {}
     for n = 1, #members, 2 do push(keys, string.sub(members[n], 7)) end
     fetchHosts(keys)
@@ -141,9 +141,9 @@ end
 local function leaseReply(row, held, expiresAt)
   local hop = row.hop
   return {
-    row.task.name, row.fp, tostring(row.id), row.url, row.host, fmt(row.depth), fmt(row.priority), row.extra or '',
-    hop and hop[1] or '', held.host, hop and hop[3] or {}, row.attempt + 1, held.token, fmt(held.leasedAt),
-    fmt(expiresAt), held.down and 1 or 0,
+    row.task.name, row.fp, tostring(row.id), row.url, row.host, exact(row.depth), exact(row.priority), row.extra or '',
+    hop and hop[1] or '', held.host, hop and hop[3] or {}, row.attempt + 1, held.token, exact(held.leasedAt),
+    exact(expiresAt), held.down and 1 or 0,
   }
 end
 
@@ -155,6 +155,8 @@ local function take(found, token, leaseMs)
       local key = queueKey(f.task.id, f.h.key)
       local members = call('ZRANGE', key, 0, f.n - 1)
       call('ZREMRANGEBYRANK', key, 0, f.n - 1)
+      local queue = queueOf(f.task, f.h.key)
+      queue.filled = f.ready > f.n
       byTask[f.task] = byTask[f.task] or {}
       for n, member in ipairs(members) do
         local fp = string.sub(member, 11)
@@ -171,8 +173,8 @@ local function take(found, token, leaseMs)
     count(row.task, 'pending', row, -1)
     count(row.task, 'leased', row, 1)
     row.held = held
-    push(nowHeld, heldName(row), cmsgpack.pack({ token, owner, now, held.host, held.down }))
-    push(expiries, fmt(now + leaseMs), heldName(row))
+    push2(nowHeld, heldName(row), cmsgpack.pack({ token, owner, now, held.host, held.down }))
+    push2(expiries, now + leaseMs, heldName(row))
     leases[n] = leaseReply(row, held, now + leaseMs)
   end
   return leases
@@ -264,7 +266,7 @@ for _, task in ipairs(named) do
   end
 end
 if nextAt <= now then return { 'ok', 'ready' } end
-return { 'ok', 'wait', nextAt < math.huge and fmt(nextAt - now) or '' }
+return { 'ok', 'wait', nextAt < math.huge and string.format('%.17g', nextAt - now) or '' }
 `
 
 /** Arguments: leaseMs, and task, fingerprint and token of each lease. Answers 1 or 0 each. */
@@ -277,7 +279,7 @@ for n = 1, num() do
   local row = task and rowOf(task, fp)
   local held = row and heldOf(row)
   if held and held.token == token then
-    push(expiries, fmt(now + leaseMs), heldName(row))
+    push2(expiries, now + leaseMs, heldName(row))
     answers[n] = '1'
   else
     answers[n] = '0'

@@ -35,7 +35,11 @@ local at = 0
 local function arg() at = at + 1 return ARGV[at] end
 local function num() at = at + 1 return tonumber(ARGV[at]) end
 local function opt() at = at + 1 local value = ARGV[at] return value ~= '' and value end
-local function fmt(n) return string.format('%.17g', n) end
+-- Of an answer: whole numbers as they are, others as text, because an answer cuts them off.
+local function exact(n)
+  if n == math.floor(n) then return n end
+  return string.format('%.17g', n)
+end
 
 -- The clock never goes back: it stands on the server's, moved on by what that was set back.
 local now, wall
@@ -48,7 +52,7 @@ do
     local noted = call('HMGET', META, 'clockOffset', 'clockLast')
     clockOffset, clockLast = tonumber(noted[1] or 0), tonumber(noted[2] or 0)
     local t = call('TIME')
-    wall = tonumber(t[1]) * 1000 + tonumber(t[2]) / 1000
+    wall = tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
     now = wall + clockOffset
     if now < clockLast then
       clockOffset = clockOffset + clockLast - now
@@ -92,8 +96,12 @@ local function callMany(command, key, values)
   for from = 1, #values, 4000 do call(command, key, unpack(values, from, math.min(from + 3999, #values))) end
 end
 
-local function push(list, ...)
-  for n = 1, select('#', ...) do list[#list + 1] = (select(n, ...)) end
+local function push(list, value) list[#list + 1] = value end
+
+local function push2(list, a, b)
+  local n = #list
+  list[n + 1] = a
+  list[n + 2] = b
 end
 
 local function taskOf(id)
@@ -112,7 +120,8 @@ local function taskOf(id)
       pending = tonumber(v[7] or 0), leased = tonumber(v[8] or 0), done = tonumber(v[9] or 0),
       failed = tonumber(v[10] or 0), skipped = tonumber(v[11] or 0),
     },
-    lastSeq = tonumber(v[12] or 0), rows = {}, order = {}, sums = {}, levels = {}, due = {}, notDue = {},
+    lastSeq = tonumber(v[12] or 0), rows = {}, order = {}, sums = {}, raw = {},
+    levels = { pending = {}, leased = {}, done = {}, failed = {}, skipped = {}, skip = {} }, due = {}, notDue = {},
   }
   tasks[id] = task
   return task
@@ -129,12 +138,11 @@ local function sum(task, field, by) task.sums[field] = (task.sums[field] or 0) +
 local function count(task, state, row, by)
   task.counts[state] = task.counts[state] + by
   sum(task, state, by)
-  local levels = task.levels
-  local level = state .. '|' .. fmt(row.depth)
-  levels[level] = (levels[level] or 0) + by
+  local level = task.levels[state]
+  level[row.depth] = (level[row.depth] or 0) + by
   if state == 'skipped' then
-    local reason = 'skip|' .. row.reason
-    levels[reason] = (levels[reason] or 0) + by
+    local skip = task.levels.skip
+    skip[row.reason] = (skip[row.reason] or 0) + by
   end
 end
 
@@ -148,7 +156,7 @@ local function unpackHost(key, raw)
     key = key, nextAt = v[1], inFlight = v[2], crawlDelay = v[3], backoffStep = v[4], backoffAt = v[5], silent = v[6],
     downUntil = v[7], loopback = v[8], queues = {},
   }
-  for n = 9, #v, 3 do push(h.queues, { task = v[n], id = v[n + 1], opened = v[n + 2] }) end
+  for n = 9, #v, 3 do h.queues[(n - 6) / 3] = { task = v[n], id = v[n + 1], opened = v[n + 2] } end
   return h
 end
 
@@ -200,8 +208,7 @@ local function queueKey(task, key) return P .. 'q:' .. task .. ':' .. key end
 
 local function hostInUrl(url) return string.match(url, '^%a+://([^/?#]*)') end
 
-local function unpackRow(task, fp, raw)
-  local v = cmsgpack.unpack(raw)
+local function rowFrom(task, fp, v)
   return {
     fp = fp, task = task, id = v[1], state = v[2], depth = v[3], url = v[4],
     host = v[5] == true and hostInUrl(v[4]) or v[5], parent = v[6] or false, priority = v[7] or 0, attempt = v[8] or 0,
@@ -224,11 +231,22 @@ local function packRow(row)
   return cmsgpack.pack(v)
 end
 
+-- What is kept of a request, as a list: false when there is nothing.
+local function rawOf(task, fp)
+  local v = task.raw[fp]
+  if v == nil then
+    local packed = call('HGET', P .. 'r:' .. task.id, fp)
+    v = packed and cmsgpack.unpack(packed)
+    task.raw[fp] = v
+  end
+  return v
+end
+
 local function rowOf(task, fp)
   local row = task.rows[fp]
   if row ~= nil then return row end
-  local raw = call('HGET', P .. 'r:' .. task.id, fp)
-  row = raw and unpackRow(task, fp, raw)
+  local v = rawOf(task, fp)
+  row = v and rowFrom(task, fp, v)
   task.rows[fp] = row
   return row
 end
@@ -236,13 +254,12 @@ end
 local function fetchRows(task, fps)
   local missing = {}
   for _, fp in ipairs(fps) do
-    if task.rows[fp] == nil then push(missing, fp) end
+    if task.rows[fp] == nil and task.raw[fp] == nil then push(missing, fp) end
   end
   for from = 1, #missing, 4000 do
     local found = call('HMGET', P .. 'r:' .. task.id, unpack(missing, from, math.min(from + 3999, #missing)))
     for n, raw in ipairs(found) do
-      local fp = missing[from + n - 1]
-      task.rows[fp] = raw and unpackRow(task, fp, raw)
+      task.raw[missing[from + n - 1]] = raw and cmsgpack.unpack(raw)
     end
   end
 end
@@ -301,12 +318,13 @@ local function hostNow(row) return row.hop and row.hop[2] or row.host end
 local function place(row, retryAt)
   local task = row.task
   if retryAt then
-    call('ZADD', P .. 'z:' .. task.id, fmt(retryAt), row.fp)
+    call('ZADD', P .. 'z:' .. task.id, retryAt, row.fp)
     return
   end
   local queue, h = queueOf(task, hostNow(row))
   local level = task.dfs and 0 - row.depth or row.depth
-  call('ZADD', queueKey(task.id, h.key), fmt(0 - row.priority), memberOf(row, level))
+  call('ZADD', queueKey(task.id, h.key), 0 - row.priority, memberOf(row, level))
+  queue.filled = true
   touch(h)
   if not queue.opened then
     queue.opened = true
@@ -316,9 +334,10 @@ end
 
 -- Takes it out of the queue: false when it was not there, so it is delayed or leased.
 local function unqueue(row)
-  local _, h = queueOf(row.task, hostNow(row))
+  local queue, h = queueOf(row.task, hostNow(row))
   local key = queueKey(row.task.id, h.key)
   if call('ZREM', key, memberOf(row, row.depth), memberOf(row, 0 - row.depth)) == 0 then return false end
+  queue.filled = nil
   touch(h)
   return true
 end
@@ -348,15 +367,17 @@ local function flushTask(task)
   local id = task.id
   local rows = {}
   for fp, row in pairs(task.rows) do
-    if row and row.dirty then push(rows, fp, packRow(row)) end
+    if row and row.dirty then push2(rows, fp, packRow(row)) end
   end
   callMany('HSET', P .. 'r:' .. id, rows)
   callMany('RPUSH', P .. 'o:' .. id, task.order)
   for field, by in pairs(task.sums) do
-    if by ~= 0 then call('HINCRBY', task.key, field, fmt(by)) end
+    if by ~= 0 then call('HINCRBY', task.key, field, by) end
   end
-  for field, by in pairs(task.levels) do
-    if by ~= 0 then call('HINCRBY', P .. 'l:' .. id, field, fmt(by)) end
+  for kind, level in pairs(task.levels) do
+    for which, by in pairs(level) do
+      if by ~= 0 then call('HINCRBY', P .. 'l:' .. id, kind .. '|' .. which, by) end
+    end
   end
   callMany('ZREM', P .. 'd:' .. id, task.notDue)
   callMany('ZADD', P .. 'd:' .. id, task.due)
@@ -369,17 +390,19 @@ local function flushHost(h, packed)
   for _, queue in ipairs(h.queues) do
     local task = taskOf(queue.task)
     if task then
-      push(v, queue.task, queue.id, queue.opened)
+      push2(v, queue.task, queue.id)
+      push(v, queue.opened)
       if h.touched then
         local member = struct.pack('>I6', queue.id) .. h.key
-        local due = call('EXISTS', queueKey(task.id, h.key)) == 1 and dueOf(h, limitsOf(task, h))
-        if due then push(task.due, fmt(due), member) else push(task.notDue, member) end
+        if queue.filled == nil then queue.filled = call('EXISTS', queueKey(task.id, h.key)) == 1 end
+        local due = queue.filled and dueOf(h, limitsOf(task, h))
+        if due then push2(task.due, due, member) else push(task.notDue, member) end
       end
     else
       call('UNLINK', queueKey(queue.task, h.key))
     end
   end
-  push(packed, h.key, cmsgpack.pack(v))
+  push2(packed, h.key, cmsgpack.pack(v))
 end
 
 local function flush()
@@ -402,9 +425,9 @@ end
 local function finish(reply)
   flush()
   call('HINCRBY', META, 'changes', 1)
-  if now - clockLast >= 1000 then call('HSET', META, 'clockOffset', fmt(clockOffset), 'clockLast', fmt(now)) end
+  if now - clockLast >= 1000 then call('HSET', META, 'clockOffset', clockOffset, 'clockLast', now) end
   if owner then
-    call('HSET', P .. 'w:' .. owner, 'seen', fmt(now), lane .. ':n', callNumber, lane .. ':r', reply or '')
+    call('HSET', P .. 'w:' .. owner, 'seen', now, lane .. ':n', callNumber, lane .. ':r', reply or '')
   end
   if rang then call('PUBLISH', P .. 'bell', owner or '') end
   return { 'ok', reply or '' }

@@ -8,8 +8,8 @@ if found and found ~= format then return { 'format', found } end
 if not found then call('HSET', META, 'format', format) end
 owner = owner or tostring(call('HINCRBY', META, 'lastOwner', 1))
 call('SADD', P .. 'owners', owner)
-call('HSETNX', P .. 'w:' .. owner, 'started', fmt(wall))
-call('HSET', P .. 'w:' .. owner, 'info', info, 'seen', fmt(now))
+call('HSETNX', P .. 'w:' .. owner, 'started', wall)
+call('HSET', P .. 'w:' .. owner, 'info', info, 'seen', now)
 return { 'ok', owner }
 `
 
@@ -47,7 +47,7 @@ end
 local found = {}
 for _, id in ipairs(call('SMEMBERS', P .. 'owners')) do
   local v = call('HMGET', P .. 'w:' .. id, 'info', 'started', 'seen')
-  push(found, { id, v[1] or '{}', v[2] or '0', fmt(now - tonumber(v[3] or 0)), leased[id] or 0 })
+  push(found, { id, v[1] or '{}', v[2] or '0', exact(now - tonumber(v[3] or 0)), leased[id] or 0 })
 end
 return { 'ok', found }
 `

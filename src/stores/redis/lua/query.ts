@@ -9,10 +9,10 @@ end
 local function recordOf(row)
   local task, hop = row.task, row.hop
   local attempts = {}
-  for _, attempt in ipairs(row.attempts or {}) do push(attempts, attempt[1], fmt(attempt[2])) end
+  for _, attempt in ipairs(row.attempts or {}) do push2(attempts, attempt[1], exact(attempt[2])) end
   return {
-    tostring(row.id), row.fp, row.url, row.host, fmt(row.depth), fmt(row.priority), row.extra or '', stateOf(row),
-    row.reason or '', row.status and fmt(row.status) or '', hop and hop[1] or '', urlOf(task, row.parent),
+    tostring(row.id), row.fp, row.url, row.host, exact(row.depth), exact(row.priority), row.extra or '', stateOf(row),
+    row.reason or '', row.status and exact(row.status) or '', hop and hop[1] or '', urlOf(task, row.parent),
     row.alias and rootOf(row).url or '', attempts,
   }
 end
@@ -62,7 +62,7 @@ for _, row in ipairs(rows) do
     last = false
   end
 end
-return { 'ok', records, fmt(after), last and '1' or '' }
+return { 'ok', records, exact(after), last and '1' or '' }
 `
 
 /** Arguments: task. Answers its totals, its levels as pairs, its settings and how many items it has. */
@@ -88,14 +88,14 @@ for first = from + 1, last, 500 do
       local line = string.sub(raw, 2)
       if string.sub(raw, 1, 1) == 'p' then
         local item = cmsgpack.unpack(line)
-        line = item[1] .. fmt(item[2]) .. item[3]
+        line = item[1] .. item[2] .. item[3]
       end
-      push(found, fmt(seqs[n]), line)
+      push2(found, exact(seqs[n]), line)
     end
   end
   if #found >= 2 * max then break end
 end
-return { 'ok', found, last < task.lastSeq and #found < 2 * max and fmt(last) or '' }
+return { 'ok', found, last < task.lastSeq and #found < 2 * max and exact(last) or '' }
 `
 
 /** Arguments: pairs of key and value; a value begins with a sign: = is kept, anything else deletes. */

@@ -21,7 +21,7 @@ local function readSettlement()
   s.counts, s.items, s.found = {}, {}, {}
   for n = 1, num() do s.counts[n] = { arg(), num() } end
   for n = 1, num() do s.items[n] = { arg(), opt() } end
-  for n = 1, num() do s.found[n] = readRequest() end
+  for n = 1, num() do s.found[n] = readRequest(s.depth + 1, 0) end
   s.known = arg()
   return s
 end
@@ -118,12 +118,7 @@ local function keepItems(row, s)
   local values = {}
   for _, item in ipairs(s.items) do
     task.lastSeq = task.lastSeq + 1
-    push(values, task.lastSeq)
-    if item[2] then
-      push(values, 'p' .. cmsgpack.pack({ item[1], row.depth, item[2] }))
-    else
-      push(values, 'j' .. item[1])
-    end
+    push2(values, task.lastSeq, item[2] and 'p' .. cmsgpack.pack({ item[1], row.depth, item[2] }) or 'j' .. item[1])
   end
   sum(task, 'lastSeq', #s.items)
   callMany('HSET', key, values)

@@ -28,7 +28,7 @@ local function checkRow(row)
   local task, id = row.task, row.task.id
   local state = stateOf(row)
   add(id .. '|' .. state, 1)
-  add(id .. '|' .. state .. '|' .. fmt(row.depth), 1)
+  add(id .. '|' .. state .. '|' .. row.depth, 1)
   if row.state == SKIPPED then add(id .. '|skip|' .. row.reason, 1) end
   if row.state == PENDING then checkPlace(row) end
   if row.alias and (row.state ~= SKIPPED or not rowOf(task, row.alias)) then
@@ -117,7 +117,7 @@ else
     while place ~= '' do
       place = checkRows(task, place)
       -- rows that have been looked at are let go
-      if place ~= '' then task.rows = {} end
+      if place ~= '' then task.rows, task.raw = {}, {} end
     end
   end
   local cursor = '0'
@@ -125,6 +125,6 @@ else
   checkLeases()
 end
 local flat = {}
-for key, n in pairs(sums) do push(flat, key, fmt(n)) end
+for key, n in pairs(sums) do push2(flat, key, n) end
 return { 'ok', problems, flat, nextPlace, kept }
 `
