@@ -129,12 +129,23 @@ async function keep({ deps, request, answer }: Passage, result: FetchResult): Pr
   if (result.kind !== 'response') return result
   const mode = modeOf(deps, deps.overrides.get(answer))
   const decision = decideStore({ request, response: result, mode })
-  if (decision === 'store') await guarded(deps, () => putAnswer(deps, request, result))
+  if (decision === 'store') {
+    // one date for the page that is handled now and for the same page out of the cache
+    const fetchedAtMs = result.fetchedAtMs ?? deps.clock.nowMs()
+    const dated = { ...result, fetchedAtMs }
+    await guarded(deps, () => putAnswer({ deps, request, response: dated, nowMs: fetchedAtMs }))
+    return dated
+  }
   if (decision === 'drop' && answer.kind === 'stale') await guarded(deps, () => deps.store.delete(answer.entry))
   return result
 }
 
-async function putAnswer(deps: GateDeps, request: FetchRequest, response: FetchResponse): Promise<void> {
+interface NewAnswer extends Pick<Passage, 'deps' | 'request'> {
+  readonly response: FetchResponse
+  readonly nowMs: number
+}
+
+async function putAnswer({ deps, request, response, nowMs }: NewAnswer): Promise<void> {
   const url = identityOf(deps, request)
   const method = request.method ?? 'GET'
   const headers = request.headers ?? {}
@@ -148,7 +159,6 @@ async function putAnswer(deps: GateDeps, request: FetchRequest, response: FetchR
       key = cacheKeyOf({ method, url, variant: variantOf(names, headers) })
     }
   }
-  const nowMs = deps.clock.nowMs()
   await deps.store.put(
     {
       key,

@@ -43,7 +43,7 @@ export interface FetchResponse {
   readonly remoteAddress?: string
   /** The body is a kept one: nothing was asked, or a 304 confirmed it. */
   readonly fromCache?: boolean
-  /** When a kept body was downloaded: milliseconds since the epoch. */
+  /** When the body was downloaded, if it is kept: milliseconds since the epoch. Absent: just now. */
   readonly fetchedAtMs?: number
 }
 

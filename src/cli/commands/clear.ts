@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { configError } from '../../config/given.ts'
+import { isCrawlError } from '../../core/errors.ts'
 import type { CrawlStatus } from '../../crawler/contract.ts'
 import { formatCount } from '../../util/format.ts'
 import type { CommandContext } from '../command.ts'
@@ -17,26 +18,32 @@ export async function runClear(context: CommandContext): Promise<ExitCode> {
   const canAsk = isTerminal(host.stdin) && host.stderr.isTTY === true && !output.json
   if (!options.yes && !canAsk)
     throw configError('expected --yes: there is no terminal to ask on, and what is deleted is gone')
-  const status = await withReader(context, (reader) => reader.status())
-  const requests = requestsOf(status)
-  const items = status.items ?? 0
+  const status = await withReader(context, (reader) => reader.status()).catch(noTask)
+  if (status === undefined) {
+    if (output.json) await output.jsonLine({ task: options.task, requests: 0, items: 0 })
+    output.hint(`Nothing is known of a crawl named ${clean(options.task)} in ${options.dir}.`)
+    return EXIT.done
+  }
   if (isRunning(status))
     throw configError(`the crawl ${clean(options.task)} is running; stop it first, or wait until its workers are gone`)
-  if (requests + items > 0) {
-    if (!options.yes && !(await confirm(context, status))) {
-      output.hint('Nothing was deleted.')
-      return EXIT.failed
-    }
-    const { clearCrawl } = await loadLibrary()
-    await clearCrawl({ dir: resolve(host.cwd, options.dir), store: options.store, task: options.task })
+  if (!options.yes && !(await confirm(context, status))) {
+    output.hint('Nothing was deleted.')
+    return EXIT.failed
   }
+  const { clearCrawl } = await loadLibrary()
+  await clearCrawl({ dir: resolve(host.cwd, options.dir), store: options.store, task: options.task })
+  const [requests, items] = [requestsOf(status), status.items ?? 0]
   if (output.json) await output.jsonLine({ task: options.task, requests, items })
   output.hint(
-    requests + items === 0
-      ? `Nothing is known of a crawl named ${clean(options.task)} in ${options.dir}.`
-      : `Forgotten: ${plural(requests, 'request')} and ${plural(items, 'item')} of the crawl ${clean(options.task)}. The download cache is as it was.`,
+    `Forgotten: ${plural(requests, 'request')} and ${plural(items, 'item')} of the crawl ${clean(options.task)}. The download cache is as it was.`,
   )
   return EXIT.done
+}
+
+/** The store is there, the task is not: forgotten already. */
+function noTask(error: unknown): undefined {
+  if (isCrawlError(error) && error.code === 'CONFIG_INVALID') return undefined
+  throw error
 }
 
 function requestsOf({ pending, leased, done, failed, skipped }: CrawlStatus): number {
