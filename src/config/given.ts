@@ -20,7 +20,8 @@ const MAX_SHOWN = 200
 
 /** A value for a message: quoted, on one line, bounded. */
 export function shown(raw: string): string {
-  const text = JSON.stringify(raw)
+  // what was written may hold a password
+  const text = JSON.stringify(raw.replace(/\/\/[^/@\s]*@/, '//***@'))
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…"` : text
 }
 

@@ -1,5 +1,7 @@
 /** Parsers of what people type as option values: pure, each answers the value or what was expected instead. */
 
+import { STORE_URLS, storeKindOf } from './store-url.ts'
+
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly expected: string }
 
 export interface Bounds {
@@ -185,4 +187,9 @@ export function formatDurationOption(ms: number): string {
 export function formatSizeOption(bytes: number): string {
   const unit = (['gb', 'mb', 'kb'] as const).find((name) => bytes > 0 && bytes % SIZE_BYTES[name] === 0)
   return unit === undefined ? `${bytes}b` : `${bytes / SIZE_BYTES[unit]}${unit}`
+}
+
+/** The address of a shared store. */
+export function parseStoreUrl(raw: string): Parsed<string> {
+  return storeKindOf(raw) === undefined ? wanted(STORE_URLS) : value(raw.trim())
 }

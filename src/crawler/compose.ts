@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ResolvedOptions } from '../config/options.ts'
+import { STORE_URLS, storeKindOf } from '../config/store-url.ts'
 import type { CacheGate, CacheStore } from '../cache/contract.ts'
 import { createCacheGate } from '../cache/gate.ts'
 import type { Clock } from '../core/clock.ts'
@@ -41,6 +42,8 @@ export interface PartsExtras {
   /** Proxy variables are read from it. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly writeOutput?: WriteOutput
+  /** Told of what a person should know of the store; one sentence. */
+  readonly onWarning?: (message: string) => void
   /** Something beside the crawl has failed; the crawl goes on without it. */
   readonly onFault: (what: string, error: unknown) => void
   /** What `-` among the seed files reads. */
@@ -199,12 +202,31 @@ export function openScratchStore(): Store {
   return openMemoryStore({ clock: systemClock, random: systemRandom })
 }
 
+type StoreExtras = Pick<PartsExtras, 'clock' | 'random' | 'onWarning'> & { readonly readOnly?: boolean }
+
+/** The drivers of shared stores are loaded only when one is asked for: PEER_MISSING names what to install. */
 async function openStore(
-  { dir, store }: Pick<ResolvedOptions, 'dir' | 'store'>,
-  { clock, random, readOnly = false }: Pick<PartsExtras, 'clock' | 'random'> & { readonly readOnly?: boolean },
+  { dir, store: url }: Pick<ResolvedOptions, 'dir' | 'store'>,
+  extras: StoreExtras,
 ): Promise<Store> {
-  if (store === undefined) return openSqliteStore({ dir, clock, random, readOnly })
-  if (store === 'memory:') return openMemoryStore({ clock, random })
-  const problem = `--store: expected memory: (other stores come with a later version), found ${JSON.stringify(store)}`
-  throw new CrawlError('CONFIG_INVALID', { context: { problem } })
+  const { clock, random, readOnly = false, onWarning } = extras
+  if (url === undefined) return openSqliteStore({ dir, clock, random, readOnly })
+  switch (storeKindOf(url)) {
+    case 'memory':
+      return openMemoryStore({ clock, random })
+    case 'postgres': {
+      const { openPostgresStore } = await import('../stores/postgres/store.ts')
+      return openPostgresStore({ url, clock, random, readOnly })
+    }
+    case 'mongodb': {
+      const { openMongodbStore } = await import('../stores/mongodb/store.ts')
+      return openMongodbStore({ url, clock, random, readOnly })
+    }
+    case 'redis': {
+      const { openRedisStore } = await import('../stores/redis/store.ts')
+      return openRedisStore({ url, clock, random, readOnly, ...(onWarning === undefined ? {} : { onWarning }) })
+    }
+    case undefined:
+      throw new CrawlError('CONFIG_INVALID', { context: { problem: `--store: expected ${STORE_URLS}` } })
+  }
 }

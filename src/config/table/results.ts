@@ -1,7 +1,8 @@
 /** Options of what comes out and of where it is kept. */
 
 import { choice, list, optionalText, text, toggle } from '../option-row.ts'
-import { parseSelect, parseText } from '../parse.ts'
+import { parseSelect, parseText, parseStoreUrl } from '../parse.ts'
+import { STORE_URLS } from '../store-url.ts'
 import { CRAWL, STORED } from './commands.ts'
 
 const OUTPUT_FORMATS = ['jsonl', 'csv', 'sqlite', 'parquet'] as const
@@ -73,10 +74,10 @@ export const STORE = {
     placeholder: 'URL',
     default: undefined,
     defaultText: 'embedded, in --dir',
-    onlyFor: ['memory:'],
+    parse: parseStoreUrl,
     group: 'Where it is kept',
     on: STORED,
-    doc: 'A shared store instead.',
+    doc: `A shared store instead (${STORE_URLS}): any number of machines run the same command.`,
   }),
   task: text({
     flag: 'task',
