@@ -38,5 +38,5 @@ const code = await new Promise((resolve) => {
   })
   child.once('exit', (status, signal) => resolve(signal === null ? status : 128))
 })
-for (const service of running.reverse()) await service.stop().catch((error) => console.error(error.message))
+for (const service of running.toReversed()) await service.stop().catch((error) => console.error(error.message))
 process.exit(code ?? 1)

@@ -38,12 +38,13 @@ function start(depth = 0) {
     expiresAtMs: 0,
     hostDown: false,
   })
-  const follow = (
-    target: string,
-    hops: readonly string[] = [],
-    cookies: readonly [string, string] = ['', ''],
-    turnsToGet = false,
-  ) =>
+  interface Step {
+    readonly hops?: readonly string[]
+    /** Those of this hop, and those that the next would send. */
+    readonly cookies?: readonly [string, string]
+    readonly turnsToGet?: boolean
+  }
+  const follow = (target: string, { hops = [], cookies = ['', ''], turnsToGet = false }: Step = {}) =>
     followHop({
       lease: lease('http://a.test/', hops),
       hop: hopOf('http://a.test/', cookies[0]),
@@ -66,26 +67,28 @@ describe('a redirect hop', () => {
   })
 
   it('back to itself with new cookies is a cookie wall', () => {
-    expect(start().follow('http://a.test/', [], ['', 'c1'])).toMatchObject({ kind: 'redirected' })
+    expect(start().follow('http://a.test/', { cookies: ['', 'c1'] })).toMatchObject({ kind: 'redirected' })
   })
 
   it('back to an earlier hop with the cookies of then is a loop', () => {
-    expect(start().follow('http://a.test/b', [hopOf('http://a.test/b', '')])).toMatchObject({ kind: 'failed' })
+    expect(start().follow('http://a.test/b', { hops: [hopOf('http://a.test/b', '')] })).toMatchObject({
+      kind: 'failed',
+    })
   })
 
   it('that turns a POST into a GET is remembered, and told from no loop', () => {
     const step = start()
-    const post = step.follow('http://a.test/b', [], ['', ''], true)
+    const post = step.follow('http://a.test/b', { turnsToGet: true })
     if (post.kind !== 'redirected') throw new Error(post.kind)
     expect(hasTurnedToGet([post.to.hop])).toBe(true)
     expect(hasTurnedToGet(['x http://a.test/GET '])).toBe(false)
-    expect(step.follow('http://a.test/', [post.to.hop])).toMatchObject({ kind: 'failed' })
+    expect(step.follow('http://a.test/', { hops: [post.to.hop] })).toMatchObject({ kind: 'failed' })
   })
 
   it('is refused after twenty', () => {
     const hops = Array.from({ length: MAX_HOPS }, (_, index) => hopOf(`http://a.test/${index}`, ''))
-    expect(start().follow('http://a.test/next', hops)).toMatchObject({ kind: 'failed' })
-    expect(start().follow('http://a.test/next', hops.slice(1))).toMatchObject({ kind: 'redirected' })
+    expect(start().follow('http://a.test/next', { hops })).toMatchObject({ kind: 'failed' })
+    expect(start().follow('http://a.test/next', { hops: hops.slice(1) })).toMatchObject({ kind: 'redirected' })
   })
 
   it('of a seed to another host brings that host into scope', () => {
