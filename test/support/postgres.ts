@@ -10,13 +10,14 @@ import type { OpenedStore } from '../../src/stores/postgres/open.ts'
 import { ownIdentity } from '../../src/stores/postgres/process-identity.ts'
 import type { ProcessIdentity } from '../../src/stores/postgres/process-identity.ts'
 import { seededRandom } from '../../src/util/random.ts'
+import type { Random } from '../../src/util/random.ts'
 
 export interface TestDatabase {
   readonly url: string
   readonly prefix: string
   /** Runs SQL on a connection of its own; `@name` stands for a table of the store. */
   sql(text: string): Promise<readonly Record<string, unknown>[]>
-  open(identity?: ProcessIdentity): Promise<OpenedStore>
+  open(random?: Random): Promise<OpenedStore>
   /** From now on the store's clock stands still at `ms`, or goes `ms` before the server's. */
   setClock(mode: 'still' | 'ahead', ms: number): Promise<void>
   /** Makes it look to others as if the store's process had ended, and ends it. */
@@ -33,6 +34,7 @@ export async function testDatabase(server: string): Promise<TestDatabase> {
   const client = new Client({ connectionString: server })
   await client.connect()
   const opened: Store[] = []
+  let clockMode: string | undefined
   const sql = async (text: string): Promise<readonly Record<string, unknown>[]> => {
     const { rows } = await client.query<Record<string, unknown>>(text.replaceAll(/@(\w)/g, `${prefix}$1`))
     return rows
@@ -44,13 +46,18 @@ export async function testDatabase(server: string): Promise<TestDatabase> {
     url,
     prefix,
     sql,
-    open: async (identity = ownIdentity()) => {
-      const options = { url, clock: systemClock, random: seededRandom(opened.length + 1), identity }
+    open: async (random = seededRandom(opened.length + 1)) => {
+      const options = { url, clock: systemClock, random, identity: ownIdentity() }
       const store = await openStoreAs(options)
       opened.push(store.store)
       return store
     },
     setClock: async (mode, ms) => {
+      if (mode === clockMode) {
+        await sql(`UPDATE @test_clock SET ms = ${ms}; NOTIFY @changes`)
+        return
+      }
+      clockMode = mode
       const now = mode === 'still' ? '0' : 'extract(epoch FROM clock_timestamp())::float8 * 1000'
       await sql(`CREATE TABLE IF NOT EXISTS @test_clock(ms float8); TRUNCATE @test_clock;
         INSERT INTO @test_clock VALUES (${ms}); CREATE OR REPLACE FUNCTION @now() RETURNS float8 LANGUAGE sql VOLATILE
@@ -59,16 +66,16 @@ export async function testDatabase(server: string): Promise<TestDatabase> {
     kill: async (store) => {
       store.abandon()
       const { machine, process: ended } = deadIdentity()
-      const owner = opened.indexOf(store.store) + 1
-      await sql(`UPDATE @owners SET machine = '${machine ?? ''}', process = '${ended ?? ''}'
-        WHERE id = (SELECT id FROM @owners ORDER BY id OFFSET ${owner - 1} LIMIT 1)`)
+      await sql(
+        `UPDATE @owners SET machine = '${machine ?? ''}', process = '${ended ?? ''}' WHERE id = ${store.ownerId}`,
+      )
     },
     reset: async () => {
       await closeAll()
       const tables = await sql(`SELECT tablename AS name FROM pg_tables WHERE tablename LIKE '${prefix}%'`)
       const kept = ['meta', 'test_clock'].map((name) => `${prefix}${name}`)
       const emptied = tables.map(({ name }) => String(name)).filter((name) => !kept.includes(name))
-      await sql(emptied.map((name) => `DELETE FROM ${name}`).join(';'))
+      await sql(`${emptied.map((name) => `DELETE FROM ${name}`).join(';')}; ALTER SEQUENCE @request_ids RESTART`)
     },
     drop: async () => {
       await closeAll()
@@ -81,7 +88,7 @@ export async function testDatabase(server: string): Promise<TestDatabase> {
 }
 
 /** Of a process of this machine that has ended. */
-export function deadIdentity(): ProcessIdentity {
+function deadIdentity(): ProcessIdentity {
   const { machine } = ownIdentity()
   const { stdout } = spawnSync('cat', ['/proc/self/stat'], { encoding: 'utf8' })
   const started = stdout.slice(stdout.lastIndexOf(')') + 2).split(' ')[19] ?? ''

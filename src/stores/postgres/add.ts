@@ -3,7 +3,7 @@
 import type { StoredRequest } from '../../core/request.ts'
 import type { AddAnswer } from '../../frontier/contract.ts'
 import { skipOf } from '../../frontier/decide-add.ts'
-import { change, idScript, idsOf, insertUnknown, withTasks } from './change.ts'
+import { change, insertUnknown, withTasks } from './change.ts'
 import type { Insertion } from './change.ts'
 import { keyOf, taskOf } from './draft.ts'
 import type { Draft } from './draft.ts'
@@ -47,9 +47,8 @@ async function addChunk(
   }))
   const changed = await change(session, {
     tasks: [...tasks.values()],
-    head: idScript(chunk.length),
-    build: async (draft, [ids]) => {
-      await insertUnknown(draft, insertionsOf(draft, additions), idsOf(ids))
+    build: async (draft) => {
+      await insertUnknown(draft, insertionsOf(draft, additions))
       return additions.map((addition) => addRequest(draft, addition))
     },
   })

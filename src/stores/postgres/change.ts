@@ -1,7 +1,6 @@
 /** One transaction over a draft: begun with the locks of its tasks, done anew when it was overtaken. */
 
-import type { Connection } from './connection.ts'
-import { createDraft, loadByKeys, loadRoots } from './draft.ts'
+import { createDraft, keyOf, loadByKeys, loadRoots } from './draft.ts'
 import type { Draft, Fields } from './draft.ts'
 import { flushDraft } from './flush.ts'
 import { keepNew } from './known.ts'
@@ -13,7 +12,7 @@ export interface Change<T> {
   /** Nobody else may change requests of these tasks meanwhile. */
   readonly alone?: boolean
   /** Read and locked in the first round trip. */
-  readonly head: string
+  readonly head?: string
   /** Changes the draft. May be called again with another one. `results` are those of `head`. */
   readonly build: (draft: Draft, results: readonly (readonly object[])[]) => Promise<T>
 }
@@ -27,7 +26,7 @@ export interface Changed<T> {
 /** Undefined: one of the tasks has been cleared, and nothing was done. */
 export async function change<T>(
   session: Session,
-  { tasks, alone, head, build }: Change<T>,
+  { tasks, alone, head = '', build }: Change<T>,
 ): Promise<Changed<T> | undefined> {
   const ids = tasks.map(({ id }) => id)
   const changed = await session.link.transact<Changed<T> | undefined>({
@@ -58,51 +57,52 @@ export async function withTasks<T>(
   }
 }
 
-/** A script that gives ids in the order in which requests have come. */
-export function idScript(n: number): string {
-  return `SELECT nextval('@request_ids') AS id FROM generate_series(1, ${n})`
-}
-
-export function idsOf(rows: readonly object[] | undefined): number[] {
-  return ((rows ?? []) as readonly { readonly id: number }[]).map(({ id }) => id)
-}
-
 export interface Insertion {
   readonly queue: QueueRef
   readonly fp: string
   readonly fields: Fields
 }
 
+/** Ids in the order in which the requests were met, rows in the order of their keys. */
 const INSERT = `INSERT INTO @requests(id, queue_id, fp, state, depth, priority, url, reason, parent, alias_of, extra)
-  SELECT x.id, x.q, x.fp, x.state, x.depth, x.priority, x.url, x.reason, x.parent, x.alias, x.extra
-  FROM json_to_recordset($1::json) AS x(id bigint, q int, fp text, state int, depth int, priority float8, url text,
+  SELECT (SELECT array_agg(nextval('@request_ids')) FROM generate_series(1, $2::int))[x.n],
+    x.q, x.fp, x.state, x.depth, x.priority, x.url, x.reason, x.parent, x.alias, x.extra
+  FROM json_to_recordset($1::json) AS x(n int, q int, fp text, state int, depth int, priority float8, url text,
     reason text, parent bigint, alias bigint, extra text)
-  ON CONFLICT (queue_id, fp) DO NOTHING RETURNING id`
+  ON CONFLICT (queue_id, fp) DO NOTHING RETURNING id, queue_id, fp`
+
+interface InsertedRow {
+  readonly id: number
+  readonly queue_id: number
+  readonly fp: string
+}
 
 /**
- * Inserts what is unknown and reads what is known, so that every key is in the draft afterwards. In the order of keys:
+ * Reads what is known and inserts what is not, so that every key is in the draft afterwards. In the order of keys, because
  * others may be inserting the same ones.
  */
-export async function insertUnknown(
-  draft: Draft,
-  insertions: ReadonlyMap<string, Insertion>,
-  ids: readonly number[],
-): Promise<void> {
+export async function insertUnknown(draft: Draft, insertions: ReadonlyMap<string, Insertion>): Promise<void> {
   const wanted = [...insertions.values()]
-    .map((insertion, n) => ({ ...insertion, id: ids[n] ?? 0 }))
-    .toSorted((a, b) => a.queue.id - b.queue.id || (a.fp < b.fp ? -1 : 1))
-  if (wanted.length > 0) {
-    const rows = wanted.map(({ id, queue, fp, fields }) => {
-      const { state, depth, priority, url, reason, parent, aliasOf: alias, extra } = fields
-      return { id, q: queue.id, fp, state, depth, priority, url, reason, parent, alias, extra }
-    })
-    const inserted = new Set(idsOf(await insertRows(draft.connection, rows)))
-    for (const each of wanted) if (inserted.has(each.id)) keepNew(draft, each)
-    await loadByKeys(draft, wanted)
+  await loadByKeys(draft, wanted)
+  const unknown = wanted.filter(({ queue, fp }) => !draft.byKey.has(keyOf(queue, fp)))
+  if (unknown.length > 0) {
+    const rows = unknown
+      .map((insertion, index) => insertionRow(insertion, index + 1))
+      .toSorted((a, b) => a.q - b.q || (a.fp < b.fp ? -1 : 1))
+    const inserted = await draft.connection.rows<InsertedRow>(INSERT, JSON.stringify(rows), rows.length)
+    for (const { id, queue_id: queueId, fp } of inserted) {
+      const insertion = insertions.get(keyOf({ id: queueId }, fp))
+      if (insertion !== undefined) keepNew(draft, { ...insertion, id })
+    }
+    // whatever another has inserted meanwhile
+    await loadByKeys(draft, unknown)
   }
   await loadRoots(draft)
 }
 
-function insertRows(connection: Connection, rows: readonly object[]): Promise<object[]> {
-  return connection.rows<object>(INSERT, JSON.stringify(rows))
+type InsertionRow = Readonly<Record<string, unknown>> & { readonly q: number; readonly fp: string }
+
+function insertionRow({ queue, fp, fields }: Insertion, n: number): InsertionRow {
+  const { state, depth, priority, url, reason, parent, aliasOf: alias, extra } = fields
+  return { n, q: queue.id, fp, state, depth, priority, url, reason, parent, alias, extra }
 }

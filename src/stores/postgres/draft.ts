@@ -107,7 +107,7 @@ export function createDraft(
   }
 }
 
-export const keyOf = (queue: QueueRef, fp: string): string => `${queue.id} ${fp}`
+export const keyOf = (queue: Pick<QueueRef, 'id'>, fp: string): string => `${queue.id} ${fp}`
 
 export function entryOf(draft: Draft, id: number): Entry {
   const entry = draft.entries.get(id)

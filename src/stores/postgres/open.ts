@@ -36,6 +36,7 @@ export interface PostgresStoreOptions {
 
 export interface OpenedStore {
   readonly store: Store
+  readonly ownerId: number
   /** Lets go of everything at once, as a killed process does. */
   abandon(): void
 }
@@ -158,7 +159,9 @@ async function assemble(session: Session, { bell, identity, readOnly }: Parts): 
   }
   return {
     store,
+    ownerId: session.ownerId,
     abandon: () => {
+      closing ??= Promise.resolve()
       void heart?.stop()
       void bell.close()
       link.abandon()

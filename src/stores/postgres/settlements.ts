@@ -3,7 +3,7 @@
 import type { SettleAnswer, Settlement } from '../../frontier/contract.ts'
 import { skipOf } from '../../frontier/decide-add.ts'
 import { discoveredNow } from '../../frontier/settlement.ts'
-import { change, idScript, idsOf, insertUnknown } from './change.ts'
+import { change, insertUnknown } from './change.ts'
 import type { Insertion } from './change.ts'
 import { keepRow, keyOf, taskOf } from './draft.ts'
 import type { Draft, Entry } from './draft.ts'
@@ -90,16 +90,13 @@ function settleCandidates(
   tasks: readonly Task[],
 ): ReturnType<typeof change<ReadonlySet<Settlement>>> {
   const ids = [...candidates.values()].map(({ leaseId }) => leaseId)
-  let additions = 0
-  for (const { discovered } of candidates.keys()) additions += discovered.length + 1
   return change(session, {
     tasks,
     head: `SELECT l.token, ${ROW_COLUMNS} FROM @leases l JOIN @requests r ON r.id = l.id ${ROW_JOINS}
-      WHERE l.owner_id = ${session.ownerId} AND l.id IN (${ids.join(', ')}) ORDER BY l.id FOR UPDATE OF l;
-      ${idScript(additions)}`,
-    build: async (draft, [leases, newIds]) => {
+      WHERE l.owner_id = ${session.ownerId} AND l.id IN (${ids.join(', ')}) ORDER BY l.id FOR UPDATE OF l`,
+    build: async (draft, [leases]) => {
       const held = heldEntries(draft, candidates, (leases ?? []) as readonly LeaseRow[])
-      await insertUnknown(draft, insertionsOf(draft, held), idsOf(newIds))
+      await insertUnknown(draft, insertionsOf(draft, held))
       for (const [settlement, entry] of held) settleOne(draft, entry, settlement)
       return new Set(held.keys())
     },

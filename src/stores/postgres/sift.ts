@@ -80,7 +80,6 @@ async function inChunks(
     if (ids.length === 0) continue
     const done = await change(session, {
       tasks: [task],
-      head: 'SELECT 1',
       build: async (draft) => {
         await loadByIds(draft, ids)
         return ids.filter((id) => draft.entries.has(id) && step(draft, entryOf(draft, id))).length

@@ -85,7 +85,8 @@ const TIMEOUT_MS = 3600 * 1000
 
 /** Here the plans that read whole tables are the right ones. */
 const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
-  SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on`
+  SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on;
+  SET LOCAL join_collapse_limit = 8; SET LOCAL from_collapse_limit = 8`
 
 const STATE = `CASE r.state WHEN ${DONE} THEN 'done' WHEN ${FAILED} THEN 'failed' WHEN ${SKIPPED} THEN 'skipped'
   ELSE CASE WHEN l.id IS NULL THEN 'pending' ELSE 'leased' END END`

@@ -1,5 +1,6 @@
 /** Waiting for work without polling: the server tells when something has changed, here or on another machine. */
 
+import type { Clock } from '../../core/clock.ts'
 import { isFinished, leaseBudget } from '../../frontier/budget.ts'
 import type { Frontier, LeaseOptions } from '../../frontier/contract.ts'
 import type { Outlook } from '../../frontier/wait-for-work.ts'
@@ -10,6 +11,7 @@ import type { Session } from './session.ts'
 
 /** Nobody waits longer than this without looking: a lost wake-up costs a second, not the crawl. */
 const LONGEST_WAIT_MS = 1000
+const ABORT_GRACE_MS = 1000
 type Scope = Omit<LeaseOptions, 'max' | 'leaseMs'>
 
 interface OutlookRow {
@@ -69,15 +71,16 @@ export interface WaitPlace {
 }
 
 export async function waitForWork(
-  { session, bell, buryDead }: WaitPlace,
+  place: WaitPlace,
   scope: Scope,
   signal: AbortSignal,
 ): ReturnType<Frontier['waitForWork']> {
+  const { session, bell, buryDead } = place
   for (;;) {
     if (signal.aborted) return 'aborted'
     const { rings } = bell
-    const outlook = await look(session, scope)
-    if (isAborted(signal)) return 'aborted'
+    const outlook = await unlessAborted(look(session, scope), session.clock, signal)
+    if (outlook === 'aborted') return 'aborted'
     if (outlook.kind !== 'wait') return outlook.kind
     if (await buryDead()) return 'ready'
     // Something has changed since the look: it may be what is waited for.
@@ -86,7 +89,20 @@ export async function waitForWork(
   }
 }
 
-/** Asked anew: the look before took its time. */
-function isAborted(signal: AbortSignal): boolean {
-  return signal.aborted
+/** A look that is under way when the signal aborts may end, unless the server is out of reach. */
+async function unlessAborted<T>(looking: Promise<T>, clock: Clock, signal: AbortSignal): Promise<T | 'aborted'> {
+  const ended = new AbortController()
+  let onAbort: (() => void) | undefined
+  const aborted = new Promise<'aborted'>((resolve) => {
+    onAbort = () => void clock.sleep(ABORT_GRACE_MS, ended.signal).then(() => resolve('aborted'))
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+  try {
+    return await Promise.race([looking, aborted])
+  } finally {
+    ended.abort()
+    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort)
+    // nobody hears of it any more
+    looking.catch(() => undefined)
+  }
 }
