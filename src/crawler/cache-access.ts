@@ -2,65 +2,13 @@
 
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { CachedAnswer, CacheEntry, CacheFilter, CacheStats, CacheStore, PruneResult } from '../cache/contract.ts'
+import type { CacheEntry, CacheFilter, CacheStore } from '../cache/contract.ts'
 import { cacheKeyOf } from '../cache/key.ts'
-import type { ResolvedOptions } from '../config/options.ts'
 import { systemClock } from '../core/clock.ts'
 import { CrawlError } from '../core/errors.ts'
 import { canonicalOf, parseHttpUrl } from '../url/canonical.ts'
+import type { ArchiveExport, CacheAccess, CacheKind, CacheLocation } from './cache-contract.ts'
 import { cacheExists, exportWarc, importWarc, openCacheStore, openWarcFile } from './compose.ts'
-
-type CacheKind = ResolvedOptions['cacheStore']
-
-export interface CacheLocation extends Pick<ResolvedOptions, 'dir' | 'cacheMaxBytes'> {
-  /** Undefined: whichever is there, the packed one first. */
-  readonly cacheStore: CacheKind | undefined
-  /** Make one where there is none. Default: that is STORE_UNAVAILABLE. */
-  readonly create?: boolean
-}
-
-export interface ArchiveImport {
-  readonly records: number
-  readonly imported: number
-  /** Reason and number of the answers that were not taken. */
-  readonly passedOver: Readonly<Record<string, number>>
-}
-
-export interface CachePruning {
-  /** Age from the last download or confirmation. 0: all. */
-  readonly ttlMs: number
-  readonly maxBytes?: number
-  readonly signal?: AbortSignal
-}
-
-export interface ArchiveExport {
-  /** Ends in `.warc` or `.warc.gz`; is there only when it is whole. */
-  readonly file: string
-  readonly filter: CacheFilter
-  readonly onEntry?: () => void
-  readonly signal?: AbortSignal
-}
-
-export interface CacheAccess {
-  readonly kind: CacheKind
-  readonly location: string
-  entries(filter: CacheFilter): AsyncGenerator<CacheEntry>
-  /** The answer to a GET of this URL. */
-  get(url: string): Promise<CachedAnswer | undefined>
-  /** Every answer kept of these URLs. Answers how many, in the order of the URLs. */
-  remove(urls: readonly string[]): Promise<readonly number[]>
-  removeAll(filter: CacheFilter): Promise<number>
-  prune(options: CachePruning): Promise<PruneResult>
-  stats(): Promise<CacheStats>
-  /** `onFault` hears of what is not as it should be, and where: bytes from the start, unpacked. */
-  importWarc(
-    source: AsyncIterable<Uint8Array>,
-    onFault: (problem: string, offset: number) => void,
-  ): Promise<ArchiveImport>
-  /** Answers how many entries were written. Rejects with EXPORT_FAILED, CRAWL_ABORTED. */
-  exportWarc(target: ArchiveExport): Promise<number>
-  close(): Promise<void>
-}
 
 /** Rejects with STORE_UNAVAILABLE when there is no cache, and with the STORE_… errors of one that cannot be opened. */
 export async function openCacheAccess(place: CacheLocation): Promise<CacheAccess> {

@@ -48,6 +48,6 @@ export function startCacheCare({ store, clock, ttlMs, onFault }: CacheCareOption
 }
 
 /** Expired pages can still be confirmed by their server, which saves the download: they stay as long again. */
-export function keptMs(ttlMs: number): number {
+function keptMs(ttlMs: number): number {
   return Math.max(2 * ttlMs, KEPT_AT_LEAST_MS)
 }

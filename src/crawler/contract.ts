@@ -5,7 +5,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { FailureClass } from '../core/outcome.ts'
 import type { EngineEvent, FinishReason } from '../engine/contract.ts'
 import type { RobotsVerdict } from '../robots/contract.ts'
-import type { CacheAccess, CacheLocation } from './cache-access.ts'
+import type { CacheAccess, CacheLocation } from './cache-contract.ts'
 import type { ScopeNews } from './task-scope.ts'
 
 export type { CacheAccess, CacheLocation, EngineEvent, FinishReason, ScopeNews }

@@ -142,7 +142,7 @@ interface StatsPlace {
 
 const SHOWN_HOSTS = 10
 
-export function statsText(stats: CacheStats, { place, kind, nowMs }: StatsPlace): string {
+function statsText(stats: CacheStats, { place, kind, nowMs }: StatsPlace): string {
   const { counts, oldestMs, newestMs, entries } = stats
   const rate = hitRateOf(counts)
   const rows = [

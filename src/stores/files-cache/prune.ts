@@ -9,21 +9,27 @@ import { removeEmptyFolders, walkLeftovers, walkPages } from './walk.ts'
 
 const HOUR_MS = 3_600_000
 
-interface Pruning {
+export interface PrunePlace {
   readonly root: string
   readonly clock: Clock
+  /** Where a pass over all pages ended for want of time: the next one goes on there. */
+  readonly progress: { after: string }
+}
+
+interface Pruning extends PrunePlace {
   readonly options: PruneOptions
   readonly isOver: () => boolean
   entries: number
   bytes: number
 }
 
-export async function pruneFiles(root: string, clock: Clock, options: PruneOptions): Promise<PruneResult> {
+export async function pruneFiles(place: PrunePlace, options: PruneOptions): Promise<PruneResult> {
+  const { clock } = place
   const untilMs = options.budgetMs === undefined ? Infinity : clock.monotonicMs() + options.budgetMs
   const isOver = (): boolean => options.signal?.aborted === true || clock.monotonicMs() > untilMs
-  const pruning: Pruning = { root, clock, options, isOver, entries: 0, bytes: 0 }
-  await removeLeftovers(pruning)
+  const pruning: Pruning = { ...place, options, isOver, entries: 0, bytes: 0 }
   if (options.checkedBeforeMs !== undefined) await removeExpired(pruning, options.checkedBeforeMs)
+  await removeLeftovers(pruning)
   if (options.maxBytes !== undefined) await evict(pruning, options.maxBytes)
   return { entries: pruning.entries, bytes: pruning.bytes, finished: !isOver() }
 }
@@ -40,13 +46,20 @@ async function removeLeftovers({ root, clock, isOver }: Pruning): Promise<void> 
   }
 }
 
+/** Once through all pages, from where the last pass ended: many short passes see all of a large cache as well. */
 async function removeExpired(pruning: Pruning, beforeMs: number): Promise<void> {
-  const { root, isOver } = pruning
-  for await (const page of walkPages(root)) {
-    if (isOver()) return
-    const meta = await readMeta(join(root, page))
-    // Torn metadata are of nobody.
-    if (meta === undefined || meta.checkedAtMs < beforeMs) await remove(pruning, page)
+  const { root, isOver, progress } = pruning
+  const from = progress.after
+  // the second round meets some pages again: it costs time only where there is time
+  for (const after of from === '' ? [''] : [from, '']) {
+    for await (const page of walkPages(root, after)) {
+      if (isOver()) return
+      const meta = await readMeta(join(root, page))
+      // Torn metadata are of nobody.
+      if (meta === undefined || meta.checkedAtMs < beforeMs) await remove(pruning, page)
+      progress.after = page
+    }
+    progress.after = ''
   }
 }
 

@@ -1,7 +1,7 @@
 /** The readable cache: each page a file under its host and path, with its metadata beside it. */
 
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, writeFile, rename } from 'node:fs/promises'
+import { readdir, readFile, writeFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type {
   CacheCounts,
@@ -16,9 +16,10 @@ import type {
 import { hostOf } from '../../cache/key.ts'
 import { type Clock, systemClock } from '../../core/clock.ts'
 import { CrawlError, isCrawlError } from '../../core/errors.ts'
+import { makeFolder } from '../../util/make-folder.ts'
 import { placeOf } from './file-name.ts'
 import * as page from './page-file.ts'
-import { pageBytes, pruneFiles } from './prune.ts'
+import { pageBytes, pruneFiles, type PrunePlace } from './prune.ts'
 import { createTurns, type Turns } from './turns.ts'
 import { removeEmptyFolders, walkPages } from './walk.ts'
 
@@ -55,13 +56,14 @@ export async function openFilesCache(options: FilesCacheOptions): Promise<CacheS
     maxBytes,
     turns: createTurns(),
     pagesIn: new Map(),
+    progress: { after: '' },
     counts: { hits: 0, revalidated: 0, misses: 0, savedBytes: 0 },
   })
 }
 
 /** A folder of somebody's own files is left alone. */
 async function claim(dir: string): Promise<void> {
-  await mkdir(dir, { recursive: true })
+  makeFolder(dir)
   const marker = await page.readIfThere(join(dir, MARKER))
   if (marker === undefined) {
     const names = (await readdir(dir)).filter((name) => !name.startsWith(MARKER))
@@ -77,9 +79,7 @@ function mismatch(location: string, found: string): CrawlError {
   return new CrawlError('STORE_FORMAT_MISMATCH', { context: { location, found, expected: `format ${FORMAT}` } })
 }
 
-interface FilesState {
-  readonly root: string
-  readonly clock: Clock
+interface FilesState extends PrunePlace {
   readonly maxPagesPerFolder: number
   readonly maxBytes: number | undefined
   /** One writer a page at a time, in this process. */
@@ -124,7 +124,7 @@ function createStore(state: FilesState): CacheStore {
       ),
     delete: (id) => run(() => turns.take(id.key, () => deletePage(state, id))),
     list: (filter, options) => run(() => listPages(root, filter, options)),
-    prune: (options) => run(() => pruneFiles(root, clock, options)),
+    prune: (options) => run(() => pruneFiles(state, options)),
     stats: () => run(() => readStats(state)),
     note: (counts) => {
       state.counts = addCounts(state.counts, counts)
@@ -297,7 +297,8 @@ interface Cap {
 }
 
 /** Weighs the folder when it is first written to and counts from there; what is too much goes in the background. */
-function createCap({ root, clock, maxBytes }: FilesState): Cap {
+function createCap(state: FilesState): Cap {
+  const { maxBytes } = state
   const stopper = new AbortController()
   let unseen = Infinity
   let pruning: Promise<unknown> | undefined
@@ -305,7 +306,7 @@ function createCap({ root, clock, maxBytes }: FilesState): Cap {
     unseen = 0
     const { signal } = stopper
     // The next write meets the same fault and tells it.
-    await pruneFiles(root, clock, { maxBytes: limit * CAP_TARGET, signal }).catch(() => undefined)
+    await pruneFiles(state, { maxBytes: limit * CAP_TARGET, signal }).catch(() => undefined)
     pruning = undefined
   }
   return {

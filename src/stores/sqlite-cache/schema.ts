@@ -1,9 +1,10 @@
 /** The file of the packed cache: its tables, its settings, and how it is opened without harm to what is there. */
 
-import { mkdir, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../core/clock.ts'
 import { CrawlError } from '../../core/errors.ts'
+import { makeFolder } from '../../util/make-folder.ts'
 import { openDatabase, type SqlDatabase } from './driver.ts'
 import { isBusy, storeError } from './faults.ts'
 
@@ -63,7 +64,7 @@ export async function openCacheFile(dir: string, clock: Clock): Promise<OpenedFi
   for (;;) {
     let database: SqlDatabase | undefined
     try {
-      await mkdir(dir, { recursive: true })
+      makeFolder(dir)
       await checkLength(file)
       database = openDatabase(file)
       prepareFile(database, file)

@@ -1,6 +1,6 @@
 /** Writes WARC files: one record after the other, an index beside, a new file when one is full. */
 
-import { appendFile, mkdir, readdir, stat, truncate } from 'node:fs/promises'
+import { appendFile, readdir, stat, truncate } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'
@@ -10,6 +10,7 @@ import { formatIndexLine, type IndexLine, mimeOf } from '../../warc/cdxj.ts'
 import type { WarcExchange, WarcWriter } from '../../warc/contract.ts'
 import { sha1Digest } from '../../warc/digest.ts'
 import { formatExchange, formatWarcinfo, type NewWarcRecord } from '../../warc/format.ts'
+import { makeFolder } from '../../util/make-folder.ts'
 import { createCaptures, type Captures } from './captures.ts'
 import { readIndex, sortIndex } from './index-file.ts'
 import { findWholeEnd, isTornBeginning } from './torn.ts'
@@ -56,7 +57,7 @@ interface WriterState {
 export async function openWarcWriter(options: WarcWriterOptions): Promise<WarcWriter> {
   const series = seriesOf(options.path)
   try {
-    await mkdir(series.folder, { recursive: true })
+    makeFolder(series.folder)
     const captures = createCaptures()
     const number = await lastNumber(series)
     for (let n = 0; n <= number; n += 1) await captures.load(indexOf(join(series.folder, series.nameOf(n))))

@@ -9,7 +9,15 @@ import { cacheKeyOf } from '../../../../src/cache/key.ts'
 import { placeOf } from '../../../../src/stores/files-cache/file-name.ts'
 import { openFilesCache, type FilesCacheOptions } from '../../../../src/stores/files-cache/store.ts'
 import { cacheStoreSuite, type CacheSuiteSubject } from '../../../../src/testing/cache-suite.ts'
-import { bodyOf, expectBody, expectMiss, idOf, listAll, putPage } from '../../../../src/testing/cache/subject.ts'
+import {
+  bodyOf,
+  entryFor,
+  expectBody,
+  expectMiss,
+  idOf,
+  listAll,
+  putPage,
+} from '../../../../src/testing/cache/subject.ts'
 import { createFakeClock } from '../../../../src/testing/fake-clock.ts'
 
 async function openSubject(options: Partial<FilesCacheOptions> = {}): Promise<CacheSuiteSubject & { dir: string }> {
@@ -115,6 +123,28 @@ describe('a readable cache', () => {
     await expect(openFilesCache({ dir })).rejects.toMatchObject({ code: 'STORE_FORMAT_MISMATCH' })
     expect(await readdir(dir)).toEqual(['notes.txt'])
     await rm(dir, { recursive: true })
+  })
+
+  it('comes to the end of a large cache by many short passes', async () => {
+    let calls = 0
+    // every look at the clock takes a millisecond
+    const clock = { ...createFakeClock(), monotonicMs: () => (calls += 1) }
+    await subject.dispose()
+    subject = await openSubject({ clock })
+    for (let n = 0; n < 30; n += 1) await putPage(subject, `https://a.test/fresh/${n}`)
+    const oldMs = clock.nowMs() - 1000
+    for (let n = 0; n < 10; n += 1) {
+      const entry = entryFor(subject, `https://z.test/old/${n}`, { checkedAtMs: oldMs })
+      await subject.store.put(entry, bodyOf(entry.url))
+    }
+    let removed = 0
+    for (let pass = 0; pass < 10; pass += 1) {
+      const { entries, finished } = await subject.store.prune({ checkedBeforeMs: clock.nowMs(), budgetMs: 8 })
+      expect(finished).toBe(false)
+      removed += entries
+    }
+    expect(removed).toBe(10)
+    expect((await listAll(subject.store)).length).toBe(30)
   })
 
   it('leaves no empty folder and no temporary file behind', async () => {

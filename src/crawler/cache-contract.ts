@@ -1,0 +1,56 @@
+/** What the command needs to look at a download cache, to tidy it, to fill it and to take it elsewhere. */
+
+import type { CachedAnswer, CacheEntry, CacheFilter, CacheStats, PruneResult } from '../cache/contract.ts'
+import type { ResolvedOptions } from '../config/options.ts'
+
+export type CacheKind = ResolvedOptions['cacheStore']
+
+export interface CacheLocation extends Pick<ResolvedOptions, 'dir' | 'cacheMaxBytes'> {
+  /** Undefined: whichever is there, the packed one first. */
+  readonly cacheStore: CacheKind | undefined
+  /** Make one where there is none. Default: that is STORE_UNAVAILABLE. */
+  readonly create?: boolean
+}
+
+export interface ArchiveImport {
+  readonly records: number
+  readonly imported: number
+  /** Reason and number of the answers that were not taken. */
+  readonly passedOver: Readonly<Record<string, number>>
+}
+
+export interface CachePruning {
+  /** Age from the last download or confirmation. 0: all. */
+  readonly ttlMs: number
+  readonly maxBytes?: number
+  readonly signal?: AbortSignal
+}
+
+export interface ArchiveExport {
+  /** Ends in `.warc` or `.warc.gz`; is there only when it is whole. */
+  readonly file: string
+  readonly filter: CacheFilter
+  readonly onEntry?: () => void
+  readonly signal?: AbortSignal
+}
+
+export interface CacheAccess {
+  readonly kind: CacheKind
+  readonly location: string
+  entries(filter: CacheFilter): AsyncGenerator<CacheEntry>
+  /** The answer to a GET of this URL. */
+  get(url: string): Promise<CachedAnswer | undefined>
+  /** Every answer kept of these URLs. Answers how many, in the order of the URLs. */
+  remove(urls: readonly string[]): Promise<readonly number[]>
+  removeAll(filter: CacheFilter): Promise<number>
+  prune(options: CachePruning): Promise<PruneResult>
+  stats(): Promise<CacheStats>
+  /** `onFault` hears of what is not as it should be, and where: bytes from the start, unpacked. */
+  importWarc(
+    source: AsyncIterable<Uint8Array>,
+    onFault: (problem: string, offset: number) => void,
+  ): Promise<ArchiveImport>
+  /** Answers how many entries were written. Rejects with EXPORT_FAILED, CRAWL_ABORTED. */
+  exportWarc(target: ArchiveExport): Promise<number>
+  close(): Promise<void>
+}
