@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
+import { start } from '../scripts/services/redis.mjs'
 import { systemClock } from '../src/core/clock.ts'
 import type { StoredRequest } from '../src/core/request.ts'
 import type { Lease, Settlement } from '../src/frontier/contract.ts'
@@ -162,9 +163,6 @@ async function empty(url: string): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const { start } = (await import('../scripts/services/redis.mjs')) as {
-    start(): Promise<{ url: string; stop(): Promise<void> }>
-  }
   const server = await start()
   const pages = Number(process.argv[2] ?? 40_000)
   try {

@@ -11,7 +11,7 @@ const START_TIMEOUT_MS = 20_000
 /**
  * Starts the server; `args` are added to its command line. `restart` kills it and starts it again on the same data.
  * @param {{ args?: readonly string[] }} [options]
- * @returns {Promise<{ url: string, port: number, pid: () => number, restart: () => Promise<void>, stop: () => Promise<void> }>}
+ * @returns {Promise<import('./redis.d.mts').RedisService>}
  */
 export async function start({ args = [] } = {}) {
   install()
@@ -41,6 +41,10 @@ export async function start({ args = [] } = {}) {
     pid: () => server.child.pid,
     restart: async () => {
       await kill('SIGKILL')
+      server = await launch()
+    },
+    halt: () => kill('SIGKILL'),
+    resume: async () => {
       server = await launch()
     },
     stop: async () => {
@@ -85,9 +89,11 @@ function freePort() {
 async function untilListening(port, child) {
   for (let waitedMs = 0; waitedMs < START_TIMEOUT_MS; waitedMs += 20) {
     if (child.exitCode !== null) throw new Error(`redis-server ended with status ${child.exitCode}`)
-    if ((await ask(port, 'PING\r\n')).startsWith('+PONG')) return
+    // one that wants a password listens, too; one that loads its data does not yet
+    if (/^(\+PONG|-NOAUTH)/.test(await ask(port, 'PING\r\n'))) return
     await sleep(20)
   }
+  child.kill('SIGKILL')
   throw new Error(`redis-server did not answer within ${START_TIMEOUT_MS} ms`)
 }
 

@@ -81,6 +81,8 @@ async function connect(client: RedisClient, location: string): Promise<void> {
   try {
     await client.connect()
     await client.call('PING', [])
+    // A database that cannot be chosen is told by an event alone: everything would go to another one.
+    if (reason !== undefined) throw reason
   } catch (error) {
     // The driver tells by an event what was wrong, and by the rejection only that something was.
     throw storeError(reason ?? error, location)
