@@ -19,7 +19,7 @@ const ERROR_CODES = {
     message: 'The crawl in {location} was begun with other {what}: expected {expected}, found {found}',
     retryable: false,
   },
-  EXPORT_FAILED: { message: 'Items cannot be written to {file}: {problem}', retryable: false },
+  EXPORT_FAILED: { message: '{file} cannot be written: {problem}', retryable: false },
   HANDLER_TIMEOUT: { message: 'The handler of {url} did not end within {timeoutMs} ms', retryable: true },
   WORKERS_DIED: { message: 'The crawl was given up: {problem}', retryable: true },
   CRAWL_ABORTED: { message: 'The crawl was stopped', retryable: false },

@@ -7,6 +7,7 @@ import { gzip, gzipSync } from 'node:zlib'
 import type { Clock } from '../../core/clock.ts'
 import { CrawlError } from '../../core/errors.ts'
 import { formatIndexLine, type IndexLine, mimeOf } from '../../warc/cdxj.ts'
+import { type FileLock, isHeld, lockFile } from '../../items/file-lock.ts'
 import type { WarcExchange, WarcWriter } from '../../warc/contract.ts'
 import { sha1Digest } from '../../warc/digest.ts'
 import { formatExchange, formatWarcinfo, type NewWarcRecord } from '../../warc/format.ts'
@@ -47,6 +48,7 @@ interface OpenFile {
 }
 
 interface WriterState {
+  readonly lock: FileLock
   readonly options: WarcWriterOptions
   readonly series: Series
   readonly captures: Captures
@@ -56,16 +58,26 @@ interface WriterState {
 /** Rejects with EXPORT_FAILED when the place cannot be written to or holds something that is no WARC of this package. */
 export async function openWarcWriter(options: WarcWriterOptions): Promise<WarcWriter> {
   const series = seriesOf(options.path)
+  let lock: FileLock | undefined
   try {
     makeFolder(series.folder)
+    lock = await takeLock(series, options.clock)
     const captures = createCaptures()
     const number = await lastNumber(series)
     for (let n = 0; n <= number; n += 1) await captures.load(indexOf(join(series.folder, series.nameOf(n))))
     const file = await openFile(series, number, options)
-    return createWriter({ options, series, captures, file })
+    return createWriter({ lock, options, series, captures, file })
   } catch (error) {
+    await lock?.release()
     throw failure(options.path, error)
   }
+}
+
+/** Records of two writers in one file would cut each other to pieces. */
+async function takeLock(series: Series, clock: Clock): Promise<FileLock> {
+  const lock = await lockFile(join(series.folder, `${series.nameOf(0)}.lock`), clock)
+  if (isHeld(lock)) throw new Error(`${lock.heldBy} is writing it; give each command a file of its own`)
+  return lock
 }
 
 function seriesOf(path: string): Series {
@@ -175,7 +187,7 @@ function createWriter(state: WriterState): WarcWriter {
       })
     },
     position: () => ({ file: state.file.path, bytes: state.file.bytes }),
-    close: () => (closing ??= inTurn(() => sortIndex(indexOf(state.file.path)))),
+    close: () => (closing ??= inTurn(() => sortIndex(indexOf(state.file.path))).finally(() => state.lock.release())),
   }
 }
 

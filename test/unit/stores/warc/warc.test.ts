@@ -227,6 +227,21 @@ describe('a WARC reader', () => {
   })
 })
 
+describe('a WARC file that somebody else writes', () => {
+  it('is left to them until they are done', async () => {
+    const writer = await openWriter('w.warc.gz')
+    await writer.write(exchange('https://a.test/1', 'one'))
+    await expect(openWriter('w.warc.gz')).rejects.toMatchObject({ code: 'EXPORT_FAILED' })
+    await openWriter('other.warc.gz').then((other) => other.close())
+    await writer.close()
+    const next = await openWriter('w.warc.gz')
+    await next.write(exchange('https://a.test/2', 'two'))
+    await next.close()
+    expect(typesOf(await recordsOf(join(dir, 'w.warc.gz'), [])).filter((type) => type === 'response')).toHaveLength(2)
+    expect((await readdir(dir)).filter((name) => name.endsWith('.lock'))).toEqual([])
+  })
+})
+
 describe('the cache and WARC', () => {
   it('gives back by import what was exported, also what was written as a revisit', async () => {
     const from = await openSqliteCache({ dir: join(dir, 'a'), clock })
