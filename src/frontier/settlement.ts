@@ -9,9 +9,17 @@ import { skipOf } from './decide-add.ts'
  * leased, and the page may have come nearer since.
  */
 export function discoveredNow(settlement: Settlement, depthNow: number): readonly StoredRequest[] {
+  if (!cameNearer(settlement, depthNow)) return settlement.discovered
   const nearer = settlement.lease.request.depth - depthNow
-  if (nearer <= 0) return settlement.discovered
   return settlement.discovered.map((request) => ({ ...request, depth: Math.max(0, request.depth - nearer) }))
+}
+
+/**
+ * The page has come nearer since it was leased: the worker reckoned from a greater depth. The links that it took for
+ * known are known at that depth only: they come nearer, too.
+ */
+export function cameNearer(settlement: Settlement, depthNow: number): boolean {
+  return settlement.lease.request.depth > depthNow
 }
 
 /** Fingerprints of the pages that the settled page leads to, or none where depth has no limit and nobody will ask. */

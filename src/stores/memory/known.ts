@@ -97,6 +97,14 @@ export function lowerDepth(model: Model, row: Row, depth: number): void {
   }
 }
 
+/** Brings what a row leads to nearer, and all that this leads to. */
+export function lowerChildren(model: Model, row: Row): void {
+  for (const fingerprint of row.children ?? []) {
+    const child = row.task.rows.get(fingerprint)
+    if (child !== undefined) lowerDepth(model, rootOf(child), row.request.depth + 1)
+  }
+}
+
 function setPlace(model: Model, row: Row, to: { readonly depth: number; readonly priority: number }): void {
   const nearer = to.depth < row.request.depth
   change(row, { request: { ...row.request, depth: to.depth, priority: to.priority } })

@@ -3,9 +3,9 @@
 import type { FailedAttempt, Outcome, RedirectTarget } from '../../core/outcome.ts'
 import type { CounterName, SettleAnswer, Settlement } from '../../frontier/contract.ts'
 import { isRevivable } from '../../frontier/decide-add.ts'
-import { childrenOf, discoveredNow } from '../../frontier/settlement.ts'
+import { cameNearer, childrenOf, discoveredNow } from '../../frontier/settlement.ts'
 import { itemJson } from '../../items/item-json.ts'
-import { addRequest, insertRow, lowerDepth, rootOf } from './known.ts'
+import { addRequest, insertRow, lowerChildren, lowerDepth, rootOf } from './known.ts'
 import { change, endLease, place } from './model.ts'
 import type { KeptItem, Model, Row } from './model.ts'
 
@@ -19,6 +19,8 @@ export function settleOne(model: Model, settlement: Settlement): SettleAnswer {
     addRequest(model, request, { task: row.task, parent: row })
   }
   row.children = childrenOf(settlement, row.task.settings) ?? row.children
+  // what the worker took for known is known at the depth it reckoned with
+  if (cameNearer(settlement, row.request.depth)) lowerChildren(model, row)
   for (const [name, by] of Object.entries(settlement.counts ?? {})) {
     row.task.counters[name as CounterName] += by
   }

@@ -3,7 +3,7 @@
 import type { Outcome, RedirectTarget } from '../../core/outcome.ts'
 import type { CounterName, Settlement } from '../../frontier/contract.ts'
 import { isRevivable, skipOf } from '../../frontier/decide-add.ts'
-import { discoveredNow } from '../../frontier/settlement.ts'
+import { cameNearer, discoveredNow } from '../../frontier/settlement.ts'
 import { bumpRevision, keyOf, metBy, queueNow, rootOf, taskOf } from './draft.ts'
 import type { Draft, Entry } from './draft.ts'
 import { addRequest, knownOf, meet, newFields, setPlace } from './known.ts'
@@ -128,4 +128,6 @@ function discover(draft: Draft, entry: Entry, settlement: Settlement): void {
   const known = (settlement.knownLinks ?? []).filter((fingerprint) => fingerprint.length === FINGERPRINT_LENGTH)
   if (maxDepth === undefined || (children.length === 0 && known.length === 0)) return
   draft.links.set(entry, { ids: children, known: known.join('') })
+  // what the worker took for known is known at the depth it reckoned with
+  if (cameNearer(settlement, entry.now.depth)) draft.nearer.add(entry)
 }

@@ -136,6 +136,16 @@ export function lowerDepths(session: Session, first: readonly Lowering[]): void 
   }
 }
 
+/** Brings what a request leads to nearer, and all that this leads to. `depth`: of the request. */
+export function lowerChildren(session: Session, { id, depth }: Lowering): void {
+  const row = rowById(session, id)
+  if (row === undefined) return
+  lowerDepths(
+    session,
+    childrenOf(session, row).map((child) => ({ id: child, depth: depth + 1 })),
+  )
+}
+
 /** Goes on with what an earlier transaction left. */
 export function continueLowering(session: Session): void {
   const rest = session.sql.all<Lowering>(`SELECT id, depth FROM lowering ORDER BY depth LIMIT ${MAX_STEPS / 4}`)

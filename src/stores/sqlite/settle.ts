@@ -4,9 +4,9 @@ import type { FailedAttempt, Outcome, RedirectTarget } from '../../core/outcome.
 import type { RequestState } from '../../core/request.ts'
 import type { CounterName, SettleAnswer, Settlement } from '../../frontier/contract.ts'
 import { isRevivable, skipOf } from '../../frontier/decide-add.ts'
-import { discoveredNow } from '../../frontier/settlement.ts'
+import { cameNearer, discoveredNow } from '../../frontier/settlement.ts'
 import { itemJson } from '../../items/item-json.ts'
-import { addRequest, FINGERPRINT_LENGTH, lowerDepths } from './add.ts'
+import { addRequest, FINGERPRINT_LENGTH, lowerChildren, lowerDepths } from './add.ts'
 import { freePlace, tokenNumber } from './lease.ts'
 import { delay, enqueue, hopOf, insertRow, queueNow, rootOf, rowByFingerprint, rowById, stateOf } from './rows.ts'
 import type { Row } from './rows.ts'
@@ -257,4 +257,6 @@ function discover(session: Session, { id, task, depth }: Settling, settlement: S
   if (maxDepth === undefined || (children.length === 0 && known.length === 0)) return
   const links = known.filter((fingerprint) => fingerprint.length === FINGERPRINT_LENGTH).join('')
   session.sql.run('INSERT OR REPLACE INTO links VALUES (?, ?, ?)', id, JSON.stringify(children), links)
+  // what the worker took for known is known at the depth it reckoned with
+  if (cameNearer(settlement, depth)) lowerChildren(session, { id, depth })
 }

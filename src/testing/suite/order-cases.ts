@@ -127,6 +127,20 @@ export const depthCases: SuiteCases = {
     deepEqual([page?.json, other?.json], [`{"depth":1,"url":"${lease.url}"}`, '{"depth":3}'])
   },
 
+  '8. a page that came nearer while it was leased passes its new depth on to what was known already': async (
+    subject,
+  ) => {
+    await begin(subject, [request('x', { depth: 3 }), request('y', { depth: 4 })], { maxDepth: 4 })
+    const { store } = subject
+    const lease = await leaseOne(store)
+    equal(lease.url, 'http://h.test/x')
+    await store.frontier.add([request('z', { depth: 5 })])
+    await store.frontier.add([request('x', { depth: 1 })])
+    await store.frontier.settle([settlement(lease, { knownLinks: ['y', 'z'].map(fingerprintOf) })])
+    deepEqual(await depthsOf(store, ['x', 'y', 'z']), [1, 2, 2])
+    deepEqual((await paths(store)).toSorted(), ['y', 'z'])
+  },
+
   '8. counts every change of a readable item': async (subject) => {
     await begin(subject, [request('x', { depth: 2 })], { maxDepth: 3 })
     const { store } = subject

@@ -136,6 +136,11 @@ local function discover(row, s)
   end
   if not task.maxDepth or (#children == 0 and s.known == '') then return end
   call('HSET', P .. 'k:' .. task.id, row.fp, table.concat(children) .. s.known)
+  if nearer == 0 then return end
+  -- what it took for known is known at the depth it reckoned with
+  local work = {}
+  for from = 1, #s.known, 16 do push(work, { string.sub(s.known, from, from + 15), row.depth + 1 }) end
+  lowerDepths(task, work)
 end
 
 -- Answers s (settled) or l (lost).
