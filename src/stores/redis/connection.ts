@@ -1,7 +1,6 @@
 /** One connection on which scripts run; what the network or a restart of the server swallows is asked again. */
 
 import type { Clock } from '../../core/clock.ts'
-import { COMMAND_TIMEOUT_MS } from './driver.ts'
 import type { RedisClient } from './driver.ts'
 import { closedError, isPassing, isTimeout, isUnknownScript, storeError, unavailable } from './errors.ts'
 import { SCRIPTS } from './scripts.ts'
@@ -20,7 +19,7 @@ export interface Connection {
 }
 
 /** How long the server may be away. */
-export const RIDE_OUT_MS = 60_000
+const RIDE_OUT_MS = 60_000
 
 const FIRST_PAUSE_MS = 10
 const LONGEST_PAUSE_MS = 500
@@ -84,6 +83,3 @@ export function createConnection({ client, clock, location, key }: ConnectionOpt
     },
   }
 }
-
-/** The longest that one try takes: what waits for a call to end waits no longer than this and RIDE_OUT_MS. */
-export const LONGEST_TRY_MS = COMMAND_TIMEOUT_MS

@@ -26,7 +26,7 @@ type ClientClass = new (options: ClientOptions) => RedisClient
 const PACKAGE = 'ioredis'
 
 /** A server that does not answer at all for so long is given up, for this connection. */
-export const COMMAND_TIMEOUT_MS = 15_000
+const COMMAND_TIMEOUT_MS = 15_000
 const CONNECT_TIMEOUT_MS = 5000
 
 /** Rejects with PEER_MISSING when the package is not installed. */
