@@ -5,6 +5,8 @@ import type { CompactSet } from '../../util/compact-set.ts'
 import { comparePlaces, KINDS } from './documents.ts'
 import type { Kind, Placed } from './documents.ts'
 import type { Found, Stored, Write } from './server.ts'
+import { createUnapplied } from './unapplied.ts'
+import type { Unapplied } from './unapplied.ts'
 
 /** One place in an ordered list. */
 export interface Entry extends Placed {
@@ -16,6 +18,8 @@ export interface Window {
   readonly entries: Entry[]
   /** The list has places behind the last one here that are not known. */
   bound: Placed | undefined
+  /** How many places were asked for when it was read. */
+  read: number
 }
 
 export type ListKind = 'requests' | 'queues'
@@ -24,15 +28,15 @@ export interface Cache {
   get<K extends Kind>(kind: K, id: string): Stored<K> | undefined
   /** What was read from the server. */
   note<K extends Kind>(kind: K, found: Found<K>): void
-  /** What a log record wrote. */
+  /** What log record `v` wrote. */
   take(write: Write, v: number): void
+  readonly unapplied: Unapplied
   window(kind: ListKind, list: string): Window | undefined
-  /** `whole`: there is nothing behind. */
-  noteWindow(kind: ListKind, list: string, read: { readonly entries: readonly Entry[]; readonly whole: boolean }): void
+  /** The first `read` places, as they lie in the database. */
+  noteWindow(kind: ListKind, list: string, found: { readonly entries: readonly Entry[]; readonly read: number }): void
   /** Ids of all requests of a task, when this process has seen them all. */
   knownOf(taskId: number): CompactSet | undefined
   noteKnown(taskId: number, ids: readonly string[]): void
-  forgetKnown(taskId: number): void
   /** Lets go of what is above the bounds. To be called when nobody holds on to what was read. */
   trim(): void
   clear(): void
@@ -46,14 +50,13 @@ const KEPT: Readonly<Record<Kind, number>> = {
   hosts: 16_000,
   queues: 16_000,
   requests: 30_000,
-  links: 500,
+  links: 3000,
   items: 100,
-  owners: 1000,
   state: 20,
   lowering: 20,
 }
 /** Of these only what somebody here has asked for is kept. */
-const ONLY_IF_ASKED: ReadonlySet<Kind> = new Set(['links', 'items', 'state', 'lowering'])
+const ONLY_IF_ASKED: ReadonlySet<Kind> = new Set(['items', 'state', 'lowering'])
 /** Places kept of one list, and of all. */
 const MAX_WINDOW = 4096
 const MAX_ENTRIES = 400_000
@@ -67,6 +70,7 @@ export function createCache(seed: number): Cache {
   /** In which list an id stands, as far as windows show it. */
   const standing = { requests: new Map<string, string>(), queues: new Map<string, string>() }
   const known = new Map<number, CompactSet>()
+  const unapplied = createUnapplied()
   let entries = 0
 
   const unplace = (kind: ListKind, id: string, old: Placed): void => {
@@ -102,6 +106,7 @@ export function createCache(seed: number): Cache {
     for (const { id } of gone) standing[kind].delete(id)
     entries -= gone.length
     window.bound = window.entries.at(-1)
+    window.read = window.entries.length
   }
   const remember = (write: Write): void => {
     if (write.kind === 'tasks' && write.isNew) known.set(Number(write.id), createCompactSet(seed))
@@ -109,8 +114,16 @@ export function createCache(seed: number): Cache {
       known.get(Number(write.id.slice(0, write.id.indexOf(':'))))?.add(write.id)
   }
 
+  const keep = ({ kind, id, doc }: Omit<Write, 'isNew'>, v: number): void => {
+    const kept = kinds.get(kind)
+    const old = kept?.get(id)
+    if (old === undefined ? !ONLY_IF_ASKED.has(kind) : old.v <= v) kept?.set(id, { v, doc })
+  }
+
   return {
-    get: <K extends Kind>(kind: K, id: string) => kinds.get(kind)?.get(id) as Stored<K> | undefined,
+    unapplied,
+    get: <K extends Kind>(kind: K, id: string) =>
+      (unapplied.get(kind, id) ?? kinds.get(kind)?.get(id)) as Stored<K> | undefined,
     note: (kind, { id, v, doc }) => {
       const kept = kinds.get(kind)
       if ((kept?.get(id)?.v ?? -1) <= v) kept?.set(id, { v, doc })
@@ -118,32 +131,38 @@ export function createCache(seed: number): Cache {
     take: (write, v) => {
       const { kind, id, doc } = write
       remember(write)
-      const kept = kinds.get(kind)
-      const old = kept?.get(id)
-      if (old !== undefined && old.v > v) return
+      const old = unapplied.get(kind, id) ?? kinds.get(kind)?.get(id)
+      unapplied.take(write, v)
       if (kind === 'requests' || kind === 'queues') {
         unplace(kind, id, (old?.doc ?? {}) as Placed)
         if (doc !== undefined) place(kind, id, doc as Placed)
       }
-      if (old !== undefined || !ONLY_IF_ASKED.has(kind)) kept?.set(id, { v, doc })
+      keep({ kind, id, doc }, v)
     },
     window: (kind, list) => windows[kind].get(list),
-    noteWindow: (kind, list, read) => {
+    noteWindow: (kind, list, { entries: found, read }) => {
       dropWindow(kind, list)
+      const bound = found.length < read ? undefined : found.at(-1)
+      const pending = unapplied.of(kind)
+      const rest = found.filter(({ id }) => !pending.has(id))
       // One that was seen elsewhere before has moved since.
-      for (const { id, ...old } of read.entries) unplace(kind, id, old)
-      windows[kind].set(list, { entries: [...read.entries], bound: read.whole ? undefined : read.entries.at(-1) })
-      entries += read.entries.length
-      for (const { id } of read.entries) standing[kind].set(id, list)
+      for (const { id, ...old } of rest) unplace(kind, id, old)
+      const own = [...pending].flatMap(([id, { doc }]): Entry[] => {
+        const { q, a, b, c } = (doc ?? {}) as Placed
+        const entry = { id, a, b, c }
+        return q !== list || (bound !== undefined && comparePlaces(entry, bound) > 0) ? [] : [entry]
+      })
+      const all = own.length === 0 ? rest : [...rest, ...own].toSorted(comparePlaces)
+      windows[kind].set(list, { entries: all, bound, read })
+      entries += all.length
+      for (const { id } of all) standing[kind].set(id, list)
     },
     knownOf: (taskId) => known.get(taskId),
     noteKnown: (taskId, ids) => {
       const set = createCompactSet(seed)
       for (const id of ids) set.add(id)
+      for (const id of unapplied.of('requests').keys()) if (id.startsWith(`${taskId}:`)) set.add(id)
       known.set(taskId, set)
-    },
-    forgetKnown: (taskId) => {
-      known.delete(taskId)
     },
     trim: () => {
       for (const [kind, kept] of kinds) shrink(kept, KEPT[kind])
@@ -159,6 +178,7 @@ export function createCache(seed: number): Cache {
     },
     clear: () => {
       for (const kept of kinds.values()) kept.clear()
+      unapplied.clear()
       for (const kind of ['requests', 'queues'] as const) {
         windows[kind].clear()
         standing[kind].clear()

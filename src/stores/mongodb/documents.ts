@@ -20,7 +20,6 @@ export interface Kinds {
   readonly requests: RequestDocument
   readonly links: LinksDocument
   readonly items: ItemDocument
-  readonly owners: OwnerDocument
   readonly state: StateDocument
   readonly lowering: LoweringDocument
 }
@@ -36,7 +35,6 @@ export const KINDS = [
   'requests',
   'links',
   'items',
-  'owners',
   'state',
   'lowering',
 ] as const satisfies readonly Kind[]
@@ -49,6 +47,7 @@ export interface MetaDocument {
   lastToken: number
   /** Number of a task by its name. */
   tasks: { readonly name: string; readonly id: number }[]
+  owners: OwnerEntry[]
   /** Numbers of tasks that were cleared and are not swept yet. */
   cleared: number[]
   /** Ids of documents of kind `lowering`, oldest first. */
@@ -157,7 +156,9 @@ export interface ItemDocument {
   readonly pieces?: number
 }
 
-export interface OwnerDocument {
+/** A process that works on the store. */
+export interface OwnerEntry {
+  readonly name: string
   /** ISO 8601. */
   readonly startedAt: string
   readonly machine: string

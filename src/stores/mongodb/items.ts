@@ -76,6 +76,7 @@ export function createItems(ledger: Ledger, server: Server): ItemStore {
         return { id: task.id, lastSeq: task.doc.lastSeq }
       })
       if (after >= lastSeq || max <= 0) return []
+      await ledger.applyAll()
       const filter = { 'd.t': id, 'd.seq': { $gt: after, $lte: lastSeq } }
       const found = await server.find('items', filter, { sort: { 'd.seq': 1 }, limit: max })
       const items = found.flatMap(({ doc }) => (doc?.seq === undefined ? [] : [{ ...doc, seq: doc.seq }]))

@@ -101,6 +101,7 @@ const LOWERINGS_A_DOCUMENT = 5000
 
 /** Brings requests, and all that they lead to, nearer: see invariant 8. Level by level, so that each is read at once. */
 export function lowerDepths(tx: Transaction, first: readonly Lowering[]): void {
+  const nearer: RequestDocument[] = []
   let level = [...first]
   let steps = 0
   while (level.length > 0 && steps < MAX_STEPS) {
@@ -115,6 +116,7 @@ export function lowerDepths(tx: Transaction, first: readonly Lowering[]): void {
       const row = met === undefined || taskById(tx, met.t) === undefined ? undefined : rootOf(tx, met)
       if (row === undefined || depth >= row.depth) return []
       setPlace(tx, row, { depth, priority: row.priority })
+      nearer.push({ ...row, depth })
       return [{ key: requestKey(row.t, row.fp), depth }]
     })
     tx.need(
@@ -126,6 +128,7 @@ export function lowerDepths(tx: Transaction, first: readonly Lowering[]): void {
       for (const fp of links?.fps ?? []) level.push({ key: requestKey(links?.t ?? 0, fp), depth: depth + 1 })
     }
   }
+  lowerItems(tx, nearer)
   for (let from = 0; from < level.length; from += LOWERINGS_A_DOCUMENT) {
     const meta = editMeta(tx)
     const id = String(++meta.lastLowering)
@@ -155,10 +158,8 @@ function setPlace(
 ): void {
   if (to.depth === row.depth && to.priority === row.priority) return
   const now = { ...row, ...to }
-  const isNearer = to.depth < row.depth
-  if (isNearer && comesInReach(tx, row, to.depth)) revive(tx, row, now)
+  if (to.depth < row.depth && comesInReach(tx, row, to.depth)) revive(tx, row, now)
   else setRow(tx, row, isQueued(row) ? inQueue(tx, now) : now)
-  if (isNearer) lowerItems(tx, row, to.depth)
 }
 
 function comesInReach(tx: Transaction, { t, s, reason }: RequestDocument, depth: number): boolean {
@@ -167,8 +168,15 @@ function comesInReach(tx: Transaction, { t, s, reason }: RequestDocument, depth:
 }
 
 /** The page's own record follows its depth. */
-function lowerItems(tx: Transaction, { t, items }: RequestDocument, depth: number): void {
-  const keys = (items?.page ?? []).map((seq) => itemKey(t, seq))
-  tx.need('items', keys)
-  for (const key of keys) if (changeItem(tx, key, (json) => withDepth(json, depth))) editTask(tx, t).revision++
+function lowerItems(tx: Transaction, rows: readonly RequestDocument[]): void {
+  const pages = rows.flatMap(({ t, items, depth }) =>
+    (items?.page ?? []).map((seq) => ({ t, depth, key: itemKey(t, seq) })),
+  )
+  tx.need(
+    'items',
+    pages.map(({ key }) => key),
+  )
+  for (const { t, depth, key } of pages) {
+    if (changeItem(tx, key, (json) => withDepth(json, depth))) editTask(tx, t).revision++
+  }
 }

@@ -230,12 +230,21 @@ export function moveNextTimes(tx: Transaction, leases: readonly Lease[]): void {
 }
 
 function takeBackExpired(tx: Transaction): void {
-  const keys = tx.head('requests', LEASED, { n: MAX_RETURNS, until: tx.nowMs })
-  tx.need('requests', keys)
-  for (const key of keys) {
-    const row = tx.get('requests', key)
-    if (row !== undefined) takeBack(tx, row, { charged: true })
+  for (const row of liveRows(tx, tx.head('requests', LEASED, { n: MAX_RETURNS, until: tx.nowMs }))) {
+    takeBack(tx, row, { charged: true })
   }
+}
+
+/** The requests of these keys. What a slow process has left of a task that was cleared is swept away. */
+export function liveRows(tx: Transaction, keys: readonly string[]): RequestDocument[] {
+  tx.need('requests', keys)
+  return keys.flatMap((key) => {
+    const row = tx.get('requests', key)
+    if (row === undefined) return []
+    if (taskById(tx, row.t) !== undefined) return [row]
+    tx.put('requests', key, undefined)
+    return []
+  })
 }
 
 /** Nobody knows whether it was sent: the place is free again, the host's next time stays. */
@@ -255,15 +264,8 @@ export function freePlace(tx: Transaction, row: RequestDocument, signal: HostSig
 }
 
 function placeDue(tx: Transaction): void {
-  const keys = tx.head('requests', DELAYED, { n: MAX_RETURNS, until: tx.nowMs })
-  tx.need('requests', keys)
-  for (const key of keys) {
-    const row = tx.get('requests', key)
-    if (row === undefined) continue
-    // Of a task that was cleared: nobody waits for it.
-    if (taskById(tx, row.t) === undefined) tx.put('requests', key, undefined)
-    else setRow(tx, row, inQueue(tx, row))
-  }
+  const due = liveRows(tx, tx.head('requests', DELAYED, { n: MAX_RETURNS, until: tx.nowMs }))
+  for (const row of due) setRow(tx, row, inQueue(tx, row))
 }
 
 /** What `waitForWork` waits for: that a call of `lease` would change something, or that there is nothing left. */

@@ -26,6 +26,10 @@ export interface Ledger {
   write<T>(work: Work<T>): Promise<T>
   /** On the newest record that the server holds, or a later one. Its writes are ignored. */
   read<T>(run: (tx: Transaction) => T): Promise<T>
+  /** Resolves when documents follow everything that was committed when it was called: for what asks the server itself. */
+  applyAll(): Promise<void>
+  /** Does away with what dead processes left in the log. */
+  sweep(): Promise<void>
   /** Number of the last record that this process knows. */
   readonly head: number
   /** A time of the server's clock that is not later than now, without asking it. */
@@ -52,15 +56,29 @@ export interface LedgerOptions {
 
 interface Job {
   readonly work: Work<unknown>
-  readonly isRead: boolean
+  readonly kind: 'read' | 'write' | 'apply'
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
 /** A transaction takes in no further job beyond. */
 const MAX_WEIGHT = 2500
-/** How often it is asked whether another's record is where it belongs before it is put there by this process. */
-const PATIENCE_MS = [2, 4, 8, 16, 32, 64, 128]
+/**
+ * Documents follow the log in steps of so many records: of a document that is written again and again only the last
+ * state is. Who commits the last record of a step sees to it; when that fails, whoever finds two steps open.
+ */
+const APPLY_EVERY = 16
+/** Or earlier, when so many documents wait. */
+const MAX_UNAPPLIED = 4000
+/** Nobody commits any more before documents follow, when the log is ahead by so many steps. */
+const MAX_STEPS_AHEAD = 4
+/** Documents follow also when nothing more comes. */
+const IDLE_MS = 1000
+const NOTHING: Work<void> = { run: () => undefined }
+/** Of a task with no more requests their ids are read once, so that new ones are known to be new. */
+const MAX_IDS_READ = 200_000
+/** Fewer are asked for one by one. */
+const MIN_IDS_WANTED = 50
 /** A wait after a lost race: a random part of it, doubled with each race, up to the most. */
 const RACE_MS = 2
 const MAX_RACE_MS = 40
@@ -76,9 +94,11 @@ export function createLedger(options: LedgerOptions): Ledger {
   let closed = false
   let head = -1
   let headAtMs = 0
-  let isApplied = true
+  let applied = 0
+  let applying: Promise<void> | undefined
+  let cancelIdle: (() => void) | undefined
+  const asksForKnown = new Set<number>()
   let records = 0
-  let noting: Promise<void> = Promise.resolve()
   const asked = { serverMs: 0, atMs: 0 }
 
   const nowMs = (): number => {
@@ -91,48 +111,78 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
   const begin = async (): Promise<void> => {
     cache.clear()
+    asksForKnown.clear()
     head = await log.appliedUpTo()
-    isApplied = true
+    applied = head
     headAtMs = 0
+  }
+  const noteApplied = (upTo: number): void => {
+    if (upTo <= applied) return
+    applied = upTo
+    cache.unapplied.prune(upTo)
   }
   const take = (record: LogRecord): void => {
     for (const write of record.writes) cache.take(write, record.n)
     head = record.n
     headAtMs = Math.max(headAtMs, record.atMs)
+    noteApplied(Math.min(record.applied, head))
   }
-  const settleRecord = async (record: LogRecord): Promise<void> => {
-    for (const waitMs of PATIENCE_MS) {
-      if ((await log.appliedUpTo()) >= record.n) return
-      await clock.sleep(waitMs)
+  /** Lets documents follow the log up to `head`. */
+  const apply = async (): Promise<void> => {
+    const upTo = head
+    // Another may have done it.
+    const others = await log.appliedUpTo()
+    if (others < upTo) {
+      await server.apply(cache.unapplied.writes())
+      await log.noteApplied(upTo)
     }
-    if (readOnly) return
-    await server.apply(record.writes, record.n)
-    await log.noteApplied(record.n)
+    noteApplied(Math.min(head, Math.max(others, upTo)))
   }
-  /** Reads whatever others have committed; afterwards the documents are as of `head`. */
+  const startApplying = (): Promise<void> => {
+    applying ??= apply().finally(() => {
+      applying = undefined
+    })
+    return applying
+  }
+  const keepUp = async (): Promise<void> => {
+    const ahead = head - applied
+    const isOurs = head % APPLY_EVERY === 0 || ahead > APPLY_EVERY * 2 || cache.unapplied.size > MAX_UNAPPLIED
+    if (!isOurs || ahead === 0) return
+    // What goes wrong here goes wrong again in the next commit, which has somebody to tell.
+    const step = startApplying().catch(() => undefined)
+    if (ahead > APPLY_EVERY * MAX_STEPS_AHEAD || cache.unapplied.size > MAX_UNAPPLIED * MAX_STEPS_AHEAD) await step
+  }
+  /** Reads whatever others have committed. */
   const catchUp = async (): Promise<void> => {
     if (head < 0) await begin()
     const asking = askTime()
     asking.catch(() => undefined)
-    let last: LogRecord | undefined
     for (let steps = 0; ; steps++) {
       const next = await log.read(head + 1)
       if (next === undefined) break
       if (next === 'emptied' || steps > KEPT_RECORDS / 2) {
-        last = undefined
         await begin()
-        continue
-      }
-      // That it is there proves that all before it are where they belong.
-      last = next
-      isApplied = false
-      take(next)
+        steps = 0
+      } else take(next)
     }
-    if (last !== undefined && !isApplied) await settleRecord(last)
-    isApplied = true
     await asking
   }
+  const readKnown = async (wanted: Wanted): Promise<void> => {
+    const perTask = new Map<number, number>()
+    for (const id of wanted.ids.get('requests') ?? []) {
+      const taskId = Number(id.slice(0, id.indexOf(':')))
+      perTask.set(taskId, (perTask.get(taskId) ?? 0) + 1)
+    }
+    for (const [taskId, n] of perTask) {
+      const counts = cache.get('tasks', String(taskId))?.doc?.counts
+      if (n < MIN_IDS_WANTED || counts === undefined || asksForKnown.has(taskId)) continue
+      asksForKnown.add(taskId)
+      if (Object.values(counts).reduce((a, b) => a + b, 0) > MAX_IDS_READ) continue
+      cache.noteKnown(taskId, await server.ids('requests', { 'd.t': taskId }))
+    }
+  }
   const load = async (wanted: Wanted, loaded: Map<Kind, Map<string, Found | undefined>>): Promise<void> => {
+    await readKnown(wanted)
     const reads = [...wanted.ids].map(async ([kind, ids]) => {
       const found = await server.read(kind, [...ids])
       const own = loaded.get(kind) ?? new Map<string, Found | undefined>()
@@ -141,11 +191,11 @@ export function createLedger(options: LedgerOptions): Ledger {
       for (const one of found.values()) cache.note(kind, one)
     })
     const lists = [...wanted.lists.values()].map(async ({ kind, list, n }) => {
-      const limit = Math.max(MIN_WINDOW, Math.min(n, 1e6) * 2, (cache.window(kind, list)?.entries.length ?? 0) * 2)
+      const limit = Math.max(MIN_WINDOW, Math.min(n, 1e6) * 2, (cache.window(kind, list)?.read ?? 0) * 2)
       const found = await server.find(kind, { 'd.q': list }, { sort: { 'd.a': 1, 'd.b': 1, 'd.c': 1 }, limit })
       const entries = found.map(({ id, doc }): Entry => ({ ...placeOf(doc), id }))
       for (const one of found) cache.note(kind, one)
-      cache.noteWindow(kind, list, { entries, whole: found.length < limit })
+      cache.noteWindow(kind, list, { entries, read: limit })
     })
     await Promise.all([...reads, ...lists])
   }
@@ -165,30 +215,38 @@ export function createLedger(options: LedgerOptions): Ledger {
     const draws: number[] = []
     for (let races = 0; ; races++) {
       await catchUp()
-      const { made, results } = await attempt(batch, draws)
+      const outcome = await attempt(batch, draws).catch(async (error: unknown) => {
+        // What others have committed meanwhile may have been half read.
+        if (isFailure(error) && (await log.read(head + 1)) === undefined) throw error
+        if (!isFailure(error)) throw error
+        return undefined
+      })
+      if (outcome === undefined) continue
+      const { made, results } = outcome
       const writes = made.writes()
-      if (writes.length === 0 || batch[0]?.isRead === true) return results
-      const record: LogRecord = { n: head + 1, mark: `${name}.${records++}`, atMs: made.tx.nowMs, writes }
+      if (writes.length === 0 || batch[0]?.kind === 'read') return results
+      const record: LogRecord = { n: head + 1, mark: `${name}.${records++}`, atMs: made.tx.nowMs, applied, writes }
       if (await log.commit(record)) {
         take(record)
-        isApplied = false
-        await server.apply(writes, record.n)
-        isApplied = true
-        await noting
-        noting = log.noteApplied(record.n)
-        noting.catch(() => undefined)
         options.onCommit()
+        await keepUp()
         return results
       }
       await clock.sleep(random() * Math.min(MAX_RACE_MS, RACE_MS * 2 ** Math.min(races, 10)))
     }
+  }
+  const applyNow = async (): Promise<void> => {
+    await catchUp()
+    // One that is under way may have begun too early.
+    if (head > applied) await startApplying()
+    if (head > applied) await startApplying()
   }
   const drain = async (): Promise<void> => {
     while (jobs.length > 0) {
       await nextTurn()
       const batch = takeBatch(jobs)
       try {
-        await runBatch(batch, transact)
+        await runBatch(batch, transact, applyNow)
       } catch (error) {
         // What this process knows may be half of something.
         head = -1
@@ -197,33 +255,52 @@ export function createLedger(options: LedgerOptions): Ledger {
       cache.trim()
     }
     draining = undefined
+    if (head > applied && !closed && !readOnly) cancelIdle ??= clock.timer(IDLE_MS, whenIdle, true)
   }
-  const ask = (work: Work<unknown>, isRead: boolean): Promise<unknown> => {
+  /** Who looks at the database itself finds it a second behind at the most. */
+  const whenIdle = (): void => {
+    cancelIdle = undefined
+    if (!closed && head > applied) ask(NOTHING, 'apply').catch(() => undefined)
+  }
+  const ask = (work: Work<unknown>, kind: Job['kind']): Promise<unknown> => {
     if (closed) return Promise.reject(closedError(server.place))
     const done = new Promise<unknown>((resolve, reject) => {
-      jobs.push({ work, isRead, resolve, reject })
+      jobs.push({ work, kind, resolve, reject })
     })
     draining ??= drain()
     return done
   }
   return {
-    write: (work) => ask(work, false) as Promise<never>,
-    read: (run) => ask({ run }, true) as Promise<never>,
+    write: (work) => ask(work, 'write') as Promise<never>,
+    read: (run) => ask({ run }, 'read') as Promise<never>,
+    applyAll: async () => {
+      await ask(NOTHING, 'apply')
+    },
+    sweep: () => log.sweep(),
     get head() {
       return head
     },
     nowMs,
     close: async () => {
       closed = true
+      cancelIdle?.()
       await draining
-      await noting.catch(() => undefined)
+      if (head > applied && !readOnly) await startApplying().catch(() => undefined)
     },
   }
 }
 
 /** Of jobs that are run together only the guilty one fails. */
-async function runBatch(batch: Job[], transact: (batch: readonly Job[]) => Promise<unknown[]>): Promise<void> {
+async function runBatch(
+  batch: readonly Job[],
+  transact: (batch: readonly Job[]) => Promise<unknown[]>,
+  applyNow: () => Promise<void>,
+): Promise<void> {
   const rest = [...batch]
+  if (batch[0]?.kind === 'apply') {
+    await applyNow()
+    for (const job of rest.splice(0)) job.resolve(undefined)
+  }
   while (rest.length > 0) {
     try {
       const results = await transact(rest)
@@ -279,7 +356,7 @@ function runJobs(
     index++
     if (!step(() => results.push(work.run(tx)))) return undefined
   }
-  if (batch[0]?.isRead === true) return results
+  if (batch[0]?.kind === 'read') return results
   index = batch.length - 1
   return step(() => {
     onFlush(tx)
@@ -293,7 +370,7 @@ function takeBatch(jobs: Job[]): Job[] {
   const batch: Job[] = []
   let weight = 0
   for (let next = jobs[0]; next !== undefined; next = jobs[0]) {
-    if (batch.length > 0 && (next.isRead !== batch[0]?.isRead || weight >= MAX_WEIGHT)) break
+    if (batch.length > 0 && (next.kind !== batch[0]?.kind || weight >= MAX_WEIGHT)) break
     batch.push(next)
     weight += next.work.weight ?? 1
     jobs.shift()

@@ -3,6 +3,7 @@
 import { KINDS } from './documents.ts'
 import type { Kinds } from './documents.ts'
 import { isDuplicateKey } from './errors.ts'
+import { chunksOf } from './server.ts'
 import type { Server, Write } from './server.ts'
 
 export interface LogRecord {
@@ -11,6 +12,8 @@ export interface LogRecord {
   readonly mark: string
   readonly atMs: number
   readonly writes: readonly Write[]
+  /** Records up to this one were where they belong when it was made up. */
+  readonly applied: number
 }
 
 export interface Log {
@@ -20,8 +23,10 @@ export interface Log {
   commit(record: LogRecord): Promise<boolean>
   /** The number of the last record that is known to be where it belongs, with all before it. */
   appliedUpTo(): Promise<number>
-  /** Notes that this record is where it belongs; empties one that nobody needs any more. */
+  /** Notes that records up to `n` are where they belong; empties old ones, which nobody needs any more. */
   noteApplied(n: number): Promise<void>
+  /** Does away with what processes that have died left of old records. */
+  sweep(): Promise<void>
 }
 
 /** The kind by its place in KINDS. A document, because FerretDB has no arrays in arrays. */
@@ -36,78 +41,101 @@ interface RawRecord {
   readonly _id: string
   readonly mark?: string
   readonly at?: number
+  readonly applied?: number
   readonly w?: readonly RawWrite[]
-  /** Documents of the log that hold the writes, where they are too large for one. */
+  /** How many documents beside the log hold the writes, where one cannot, or where the log must be small. */
   readonly parts?: number
 }
 
 /** Records are read by processes that are a little behind; who is further behind begins anew. */
-export const KEPT_RECORDS = 256
+export const KEPT_RECORDS = 64
 /** A document may hold 16 MiB: characters of text, of which each may take three bytes. */
 const PART_CHARACTERS = 4_000_000
+const EMPTIED_A_COMMAND = 50
 
+// oxlint-disable-next-line max-lines-per-function -- a protocol machine: one closure over one state
 export function createLog(server: Server): Log {
   const log = server.collection('log')
+  const bodies = server.collection('bodies')
   const head = server.collection('head')
   const { ride } = server
-  const readRaw = async (id: string): Promise<RawRecord | undefined> => {
-    const raw = await ride(() => log.findOne({ _id: id }, { readConcern: { level: 'majority' } }))
+  const find = async (collection: typeof log, id: string): Promise<RawRecord | undefined> => {
+    const raw = await ride(() => collection.findOne({ _id: id }, { readConcern: { level: 'majority' } }))
     return raw === null ? undefined : (raw as unknown as RawRecord)
   }
-  const insert = async (raw: RawRecord): Promise<boolean> => {
+  const insert = async (collection: typeof log, raw: RawRecord): Promise<boolean> => {
     try {
-      await ride(() => log.insertOne(raw as never))
+      await ride(() => collection.insertOne(raw as never))
       return true
     } catch (error) {
       if (!isDuplicateKey(error)) throw error
       // Perhaps it is this very record: the answer to the first try was lost.
       const { _id: id, mark } = raw
-      return (await readRaw(id))?.mark === mark
+      return (await find(collection, id))?.mark === mark
     }
+  }
+  /** Records that this process has seen, oldest first, and where their bodies are. */
+  const seen = new Map<number, readonly string[]>()
+  const empty = async (upTo: number): Promise<void> => {
+    const old = [...seen].filter(([n]) => n <= upTo)
+    for (const [n] of old) seen.delete(n)
+    // The numbers stay for ever: who was stopped long ago and goes on must not be able to commit under one of them.
+    const emptied = old
+      .filter(([, ids]) => ids.length === 0)
+      .map(([n]) => ({ replaceOne: { filter: { _id: recordId(n) }, replacement: {} as never } }))
+    for (const some of chunksOf(emptied, EMPTIED_A_COMMAND)) await ride(() => log.bulkWrite([...some]))
+    await drop(old.flatMap(([, ids]) => ids))
+  }
+  const drop = async (ids: readonly string[]): Promise<void> => {
+    const operations = ids.map((id) => ({ deleteOne: { filter: { _id: id } } }))
+    for (const some of chunksOf(operations, EMPTIED_A_COMMAND)) await ride(() => bodies.bulkWrite([...some]))
   }
   return {
     read: async (n) => {
-      const raw = await readRaw(recordId(n))
+      const raw = await find(log, recordId(n))
       if (raw === undefined) return undefined
-      const { mark, at = 0, parts = 0 } = raw
+      const { mark, at = 0, applied = 0, parts = 0 } = raw
       if (mark === undefined) return 'emptied'
       const writes = [...(raw.w ?? [])]
-      for (let part = 0; part < parts; part++) writes.push(...((await readRaw(partId(mark, part)))?.w ?? []))
-      return { n, mark, atMs: at, writes: writes.map(writeOf) }
+      const ids = bodyIds({ n, mark, parts })
+      for (const id of ids) {
+        const body = await find(bodies, id)
+        if (body === undefined) return 'emptied'
+        writes.push(...(body.w ?? []))
+      }
+      seen.set(n, ids)
+      return { n, mark, atMs: at, applied, writes: writes.map(writeOf) }
     },
-    commit: async ({ n, mark, atMs, writes }) => {
-      const record = { _id: recordId(n), mark, at: atMs }
-      const [first = [], ...more] = partsOf(writes)
-      if (more.length === 0) return insert({ ...record, w: first })
-      const parts = [first, ...more]
-      for (const [part, w] of parts.entries()) await insert({ _id: partId(mark, part), mark, w })
-      const isCommitted = await insert({ ...record, parts: parts.length })
-      if (!isCommitted) await emptyParts(server, mark, parts.length)
+    commit: async ({ n, mark, atMs, applied, writes }) => {
+      const record = { _id: recordId(n), mark, at: atMs, applied }
+      const parts = partsOf(writes)
+      const [first = []] = parts
+      const isInline = parts.length <= 1 && !server.isFerret
+      const ids = isInline ? [] : bodyIds({ n, mark, parts: parts.length })
+      for (const [part, id] of ids.entries()) await insert(bodies, { _id: id, mark, w: parts[part] ?? [] })
+      const isCommitted = await insert(log, { ...record, ...(isInline ? { w: first } : { parts: ids.length }) })
+      if (isCommitted) seen.set(n, ids)
+      else await drop(ids)
       return isCommitted
     },
-    appliedUpTo: async () => {
-      const raw = await ride(() => head.findOne({ _id: 'applied' }))
-      return (raw as { n?: number } | null)?.n ?? 0
-    },
+    appliedUpTo: async () => ((await find(head, 'applied')) as { n?: number } | undefined)?.n ?? 0,
     noteApplied: async (n) => {
-      await ride(() => head.updateMany({ _id: 'applied' }, { $max: { n } } as never, { upsert: true })).catch(
-        (error: unknown) => {
-          if (!isDuplicateKey(error)) throw error
-        },
-      )
-      if (n <= KEPT_RECORDS) return
-      const oldId = recordId(n - KEPT_RECORDS)
-      const old = await readRaw(oldId)
-      if (old?.mark === undefined) return
-      // The number stays for ever: who was stopped long ago and goes on must not be able to commit under it.
-      await ride(() => log.replaceOne({ _id: oldId }, {} as never))
-      if (old.parts !== undefined) await emptyParts(server, old.mark, old.parts)
+      const note = { $max: { n } } as never
+      await ride(() => head.updateMany({ _id: 'applied' }, note, { upsert: true })).catch((error: unknown) => {
+        if (!isDuplicateKey(error)) throw error
+      })
+      await empty(n - KEPT_RECORDS)
+    },
+    sweep: async () => {
+      const upTo = ((await find(head, 'applied')) as { n?: number } | undefined)?.n ?? 0
+      const oldest = recordId(Math.max(0, upTo - KEPT_RECORDS))
+      const ids = await ride(() => bodies.find({ _id: { $lt: oldest } }, { projection: { _id: 1 } }).toArray())
+      await drop(ids.map(({ _id: id }) => id))
+      const $unset = { mark: '', at: '', applied: '', w: '' } as never
+      if (!server.isFerret)
+        await ride(() => log.updateMany({ _id: { $lt: oldest }, w: { $exists: true } } as never, { $unset }))
     },
   }
-}
-
-async function emptyParts({ collection, ride }: Server, mark: string, parts: number): Promise<void> {
-  for (let part = 0; part < parts; part++) await ride(() => collection('log').deleteMany({ _id: partId(mark, part) }))
 }
 
 /** A text of fixed length: their order is the order of numbers. */
@@ -115,8 +143,9 @@ function recordId(n: number): string {
   return String(n).padStart(14, '0')
 }
 
-function partId(mark: string, part: number): string {
-  return `${mark}/${part}`
+/** They begin with the number, so that old ones are found by their ids. */
+function bodyIds({ n, mark, parts }: { readonly n: number; readonly mark: string; readonly parts: number }): string[] {
+  return Array.from({ length: parts }, (_, part) => `${recordId(n)}/${mark}/${part}`)
 }
 
 function partsOf(writes: readonly Write[]): RawWrite[][] {

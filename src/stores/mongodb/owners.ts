@@ -8,12 +8,13 @@ import process from 'node:process'
 import type { Clock } from '../../core/clock.ts'
 import type { WorkerRecord } from '../../frontier/contract.ts'
 import { LEASED } from './documents.ts'
-import type { OwnerDocument } from './documents.ts'
+import type { OwnerEntry } from './documents.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import type { Heartbeat } from './heartbeat.ts'
-import { takeBack } from './lease.ts'
+import { liveRows, takeBack } from './lease.ts'
 import type { Ledger } from './ledger.ts'
 import type { Server } from './server.ts'
+import { editMeta, metaOf } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
 export interface Owner {
@@ -65,10 +66,10 @@ export function createOwner(options: OwnerOptions): Owner {
     register: async () => {
       await heartbeat.start()
       const startedAt = new Date(ledger.nowMs()).toISOString()
-      const doc = { startedAt, machine: roll.machine, pid: process.pid }
+      const entry: OwnerEntry = { name, startedAt, machine: roll.machine, pid: process.pid }
       await ledger.write({
         run: (tx) => {
-          tx.create('owners', name, doc)
+          editMeta(tx).owners.push(entry)
         },
       })
     },
@@ -82,16 +83,16 @@ export function createOwner(options: OwnerOptions): Owner {
       const all = await roll.callWithSigns()
       const dead = all.filter((one) => one.isDead)
       const lost = all.filter((one) => !one.isDead && one.leased === 0 && one.silentMs > FORGET_AFTER_MS)
-      for (const { id } of [...dead, ...lost]) await endOf(id, { charged: true })
+      for (const owner of [...dead, ...lost]) await endOf(owner.name, { charged: true })
       return dead.length > 0
     },
     workers: async () =>
       (await roll.callWithSigns())
-        .map(({ id, doc, leased, silentMs, isDead }) => ({
-          owner: id,
+        .map(({ name: owner, startedAt, leased, silentMs, isDead }) => ({
+          owner,
           alive: !isDead && silentMs < ALIVE_WITHIN_MS,
           leased,
-          startedAt: doc.startedAt,
+          startedAt,
         }))
         .toSorted((a, b) => (a.startedAt < b.startedAt ? -1 : 1)),
     leave: () => {
@@ -101,13 +102,11 @@ export function createOwner(options: OwnerOptions): Owner {
   }
 }
 
-interface OwnerFound {
-  readonly id: string
-  readonly doc: OwnerDocument
+interface OwnerFound extends OwnerEntry {
   readonly isDead: boolean
+  readonly leased: number
 }
 interface OwnerSeen extends OwnerFound {
-  readonly leased: number
   /** Since its last sign of life. */
   readonly silentMs: number
 }
@@ -118,26 +117,29 @@ interface Roll {
   callWithSigns(): Promise<readonly OwnerSeen[]>
 }
 
-function createRoll({ server, ledger, name, isGone }: OwnerOptions, heartbeat: Heartbeat): Roll {
+function createRoll({ ledger, name: self, isGone }: OwnerOptions, heartbeat: Heartbeat): Roll {
   const machine = machineIdentity()
-  const isDead = (id: string, doc: OwnerDocument): boolean => {
-    if (id === name) return false
-    return isGone === undefined ? doc.machine === machine && !isRunning(doc.pid) : isGone(id)
+  const isDead = (owner: OwnerEntry): boolean => {
+    if (owner.name === self) return false
+    return isGone === undefined ? owner.machine === machine && !isRunning(owner.pid) : isGone(owner.name)
   }
-  const call = async (): Promise<OwnerFound[]> => {
-    const all = await server.find('owners', {})
-    return all.flatMap(({ id, doc }) => (doc === undefined ? [] : [{ id, doc, isDead: isDead(id, doc) }]))
-  }
+  const call = (): Promise<OwnerFound[]> =>
+    ledger.read((tx) => {
+      const sums = holders(tx)
+      return metaOf(tx).owners.map((owner) => ({
+        ...owner,
+        isDead: isDead(owner),
+        leased: sums.get(owner.name) ?? 0,
+      }))
+    })
   return {
     machine,
     call,
     callWithSigns: async () => {
-      const holding = await ledger.read(holders)
       const [all, at] = await Promise.all([call(), heartbeat.all()])
-      return all.map((one) => ({
-        ...one,
-        leased: holding.get(one.id) ?? 0,
-        silentMs: one.id === name ? 0 : ledger.nowMs() - (at.get(one.id) ?? 0),
+      return all.map((owner) => ({
+        ...owner,
+        silentMs: owner.name === self ? 0 : ledger.nowMs() - (at.get(owner.name) ?? 0),
       }))
     },
   }
@@ -161,11 +163,10 @@ function leasedKeys(tx: Transaction): string[] {
 
 /** Takes all leases of the owner back and forgets it. */
 function giveBack(tx: Transaction, owner: string, how: { readonly charged: boolean }): void {
-  for (const key of leasedKeys(tx)) {
-    const row = tx.get('requests', key)
-    if (row?.lease?.owner === owner) takeBack(tx, row, how)
-  }
-  tx.put('owners', owner, undefined)
+  for (const row of liveRows(tx, leasedKeys(tx))) if (row.lease?.owner === owner) takeBack(tx, row, how)
+  if (!metaOf(tx).owners.some(({ name }) => name === owner)) return
+  const meta = editMeta(tx)
+  meta.owners = meta.owners.filter(({ name }) => name !== owner)
 }
 
 function isRunning(pid: number): boolean {

@@ -22,6 +22,7 @@ export async function matchingKeys(
   { after, max }: { readonly after: number; readonly max: number },
 ): Promise<{ readonly keys: readonly string[]; readonly next?: number }> {
   const taskId = await ledger.read((tx) => taskOf(tx, filter.task).id)
+  await ledger.applyAll()
   const { state, reason, status, hostKey, depth } = filter
   const fields = { 'd.s': state, 'd.reason': reason, 'd.status': status, 'd.h': hostKey, 'd.depth': depth }
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

@@ -25,6 +25,7 @@ const EMPTY_META: MetaDocument = {
   lastTask: 0,
   lastToken: 0,
   tasks: [],
+  owners: [],
   cleared: [],
   lowering: [],
   lastLowering: 0,

@@ -36,11 +36,18 @@ export interface Write<K extends Kind = Kind> {
   readonly isNew: boolean
 }
 
+/** `v`: number of the record that wrote it. */
+export interface VersionedWrite extends Write {
+  readonly v: number
+}
+
 export type Filter = Readonly<Record<string, unknown>>
 
 export interface Server {
   readonly place: Place
   readonly db: Db
+  /** It may read a whole collection to find one id: collections that are asked often are kept small. */
+  readonly isFerret: boolean
   /** Of the server's clock. */
   timeMs(): Promise<number>
   /** Ids that are not in the answer have no document. */
@@ -53,8 +60,8 @@ export interface Server {
   ids(kind: Kind, filter: Filter): Promise<string[]>
   /** All documents that fit, one batch after the other; not on one snapshot. */
   scan<K extends Kind>(kind: K, filter: Filter): AsyncGenerator<Found<K>>
-  /** Puts the writes of record `v` where they belong, unless something later is there. */
-  apply(writes: readonly Write[], v: number): Promise<void>
+  /** Puts writes where they belong, unless something later is there. */
+  apply(writes: readonly VersionedWrite[]): Promise<void>
   /** Deletes for good: for documents that nobody will write again. */
   purge(kind: Kind, ids: readonly string[]): Promise<void>
   /** Runs a command again and again while the connection is lost, for up to RIDE_OUT_MS. It must bear to be run twice. */
@@ -91,6 +98,7 @@ export function createServer(options: ServerOptions): Server {
   return {
     place,
     db,
+    isFerret,
     collection,
     ride: ride.run,
     timeMs: async () => {
@@ -115,9 +123,9 @@ export function createServer(options: ServerOptions): Server {
       return rows.map(({ _id }) => _id)
     },
     scan: (kind, filter) => scan(collection(kind), filter, ride.run),
-    apply: async (writes, v) => {
+    apply: async (writes) => {
       const byKind = KINDS.map((kind) => writes.filter((write) => write.kind === kind))
-      await Promise.all(byKind.map((some) => applyKind({ some, v, collection, ride: ride.run, isFerret })))
+      await Promise.all(byKind.map((some) => applyKind({ some, collection, ride: ride.run, isFerret })))
     },
     purge: async (kind, ids) => {
       for (const some of chunksOf(ids, IDS_A_COMMAND)) {
@@ -196,30 +204,33 @@ function createRide({ place, clock, random }: ServerOptions): Ride {
 }
 
 interface KindWrites {
-  readonly some: readonly Write[]
-  readonly v: number
+  readonly some: readonly VersionedWrite[]
   readonly collection: Server['collection']
   readonly ride: Server['ride']
   readonly isFerret: boolean
 }
 
-async function applyKind({ some, v, collection, ride, isFerret }: KindWrites): Promise<void> {
+async function applyKind({ some, collection, ride, isFerret }: KindWrites): Promise<void> {
   const [first] = some
   if (first === undefined) return
   const target = collection(first.kind)
-  const docs = some.filter((write) => write.isNew && write.doc !== undefined).map((write) => rawOf(write, v))
-  for (const batch of chunksOf(docs, WRITES_A_COMMAND)) {
-    await ride(() => target.insertMany([...batch], { ordered: false }).catch(ignoreDuplicates))
+  const raised: Raw[] = some.filter(({ isNew, doc }) => !isNew || doc === undefined).map(rawOf)
+  const fresh = some.filter(({ isNew, doc }) => isNew && doc !== undefined).map(rawOf)
+  for (const batch of chunksOf(fresh, WRITES_A_COMMAND)) {
+    const met = await ride(() => target.insertMany([...batch], { ordered: false }).then(nothing, duplicatesOf))
+    // Another was quicker; perhaps with what an earlier record made of it.
+    for (const at of met) raised.push(...batch.slice(at, at + 1))
   }
-  const raised = some
-    .filter((write) => !write.isNew || write.doc === undefined)
-    .map((write): AnyBulkWriteOperation<Raw> => {
-      const { _id, d } = rawOf(write, v)
-      const one = { filter: { _id }, update: { $max: { d } } as never, upsert: true }
-      // FerretDB keeps a cursor open for each updateOne of a command, and stops when it has a hundred of them.
-      return isFerret ? { updateMany: one } : { updateOne: one }
-    })
-  for (const batch of chunksOf(raised, WRITES_A_COMMAND)) await raise(target, [...batch], ride)
+  for (const batch of chunksOf(raised, WRITES_A_COMMAND)) {
+    const operations = batch.map((raw) => raiseOf(raw, isFerret))
+    await raise(target, operations, ride)
+  }
+}
+
+function raiseOf({ _id, d }: Raw, isFerret: boolean): AnyBulkWriteOperation<Raw> {
+  const one = { filter: { _id }, update: { $max: { d } } as never, upsert: true }
+  // FerretDB keeps a cursor open for each updateOne of a command, and stops when it has a hundred of them.
+  return isFerret ? { updateMany: one } : { updateOne: one }
 }
 
 /** Two who insert the same id at once: one of them is told that it is there, and updates it the next time. */
@@ -240,10 +251,16 @@ async function raise(
   }
 }
 
-function ignoreDuplicates(error: unknown): void {
+function nothing(): number[] {
+  return []
+}
+
+/** Where in the batch documents stood that were there already. */
+function duplicatesOf(error: unknown): number[] {
   const all: readonly unknown[] =
     error instanceof Error && 'writeErrors' in error ? [error.writeErrors].flat() : [error]
   if (!all.every(isDuplicateKey)) throw error
+  return all.map((one) => Number((one as { index?: unknown }).index ?? 0))
 }
 
 async function* scan<K extends Kind>(
@@ -263,7 +280,7 @@ async function* scan<K extends Kind>(
   }
 }
 
-function rawOf({ id, doc }: Write, v: number): Raw {
+function rawOf({ id, doc, v }: VersionedWrite): Raw {
   return doc === undefined ? { _id: id, d: { v, x: 1 } } : { _id: id, d: { v, ...doc } }
 }
 

@@ -3,7 +3,7 @@
 import type { FailedAttempt, Outcome, RedirectTarget } from '../../core/outcome.ts'
 import type { AttemptRecord, CounterName, SettleAnswer, Settlement } from '../../frontier/contract.ts'
 import { isRevivable } from '../../frontier/decide-add.ts'
-import { childrenOf, discoveredNow } from '../../frontier/settlement.ts'
+import { cameNearer, childrenOf, discoveredNow } from '../../frontier/settlement.ts'
 import { itemJson } from '../../items/item-json.ts'
 import { requestKey } from './documents.ts'
 import type { RequestDocument } from './documents.ts'
@@ -140,5 +140,11 @@ function discover(
   const children = childrenOf(settlement, task.settings)
   if (children === undefined) return
   const key = requestKey(row.t, row.fp)
-  tx.put('links', key, { t: row.t, fps: [...children] })
+  tx.replace('links', key, { t: row.t, fps: [...children] })
+  // what the worker took for known is known at the depth it reckoned with
+  if (!cameNearer(settlement, row.depth)) return
+  lowerDepths(
+    tx,
+    [...children].map((fp) => ({ key: requestKey(row.t, fp), depth: row.depth + 1 })),
+  )
 }

@@ -24,7 +24,7 @@ export function createState(ledger: Ledger, server: Server): StateStore {
         },
       }),
     keys: async (prefix) => {
-      await ledger.read(() => undefined)
+      await ledger.applyAll()
       const filter = { _id: { $gte: textKey(prefix) }, 'd.x': { $exists: false } }
       const ids = await server.ids('state', prefix === '' ? { 'd.x': { $exists: false } } : filter)
       return ids

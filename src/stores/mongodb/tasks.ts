@@ -164,6 +164,7 @@ const SWEEP_CHUNK = 5000
 /** Deletes the documents of tasks that were cleared. Nobody writes them any more, so this needs no record of the log. */
 export async function sweep({ ledger, server }: Parts): Promise<void> {
   const cleared = await ledger.read((tx) => [...metaOf(tx).cleared])
+  if (cleared.length > 0) await ledger.applyAll()
   for (const id of cleared) {
     for (const kind of OF_TASKS) {
       const ids = await server.ids(kind, { 'd.t': id })

@@ -28,6 +28,8 @@ export interface Transaction {
   edit<K extends Kind>(kind: K, id: string): Kinds[K] | undefined
   /** Takes the place of whatever is there; undefined deletes. */
   put<K extends Kind>(kind: K, id: string, doc: Kinds[K] | undefined): void
+  /** The same without looking at what is there. */
+  replace<K extends Kind>(kind: K, id: string, doc: Kinds[K]): void
   /** For ids that nobody ever used. */
   create<K extends Kind>(kind: K, id: string, doc: Kinds[K]): void
   /** The ids of the first `n` places of a list, or of all places before `until`. */
@@ -171,6 +173,7 @@ export function createAttempt({ cache, loaded, time, random }: AttemptOptions): 
       if (get(kind, id) === undefined && doc === undefined) return
       keep(kind, id, doc)
     },
+    replace: keep,
     create: (kind, id, doc) => {
       fresh.add(`${kind} ${id}`)
       keep(kind, id, doc)

@@ -21,7 +21,7 @@ const MAX_TRIES = 5
 
 export async function verifyStore(parts: Parts): Promise<string[]> {
   for (let tries = 1; ; tries++) {
-    await parts.ledger.read(() => undefined)
+    await parts.ledger.applyAll()
     const before = parts.ledger.head
     const problems = await count(parts)
     await parts.ledger.read(() => undefined)
