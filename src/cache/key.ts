@@ -35,10 +35,6 @@ export function hostOf(url: string): string {
   return authority.slice(authority.lastIndexOf('@') + 1).toLowerCase()
 }
 
-export function isCacheKey(text: string): boolean {
-  return /^[0-9a-f]{32}$/.test(text)
-}
-
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

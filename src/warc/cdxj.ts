@@ -14,7 +14,7 @@ export interface IndexLine {
 }
 
 /** Host read backwards, then the path: `com,example)/path?query`. */
-export function surtOf(url: string): string {
+function surtOf(url: string): string {
   const { hostname, port, pathname, search } = new URL(url)
   const isName = !hostname.startsWith('[') && !/^[\d.]+$/.test(hostname)
   const host = isName

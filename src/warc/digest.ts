@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 /** RFC 4648, upper case; without padding, of which SHA-1 needs none. */
-export function base32(bytes: Uint8Array): string {
+function base32(bytes: Uint8Array): string {
   let text = ''
   let bits = 0
   let value = 0

@@ -23,7 +23,7 @@ interface RecordDraft {
 
 const REVISIT = 'http://netpreserve.org/warc/1.1/revisit/'
 
-export function formatWarcDate(ms: number): string {
+function formatWarcDate(ms: number): string {
   return new Date(ms).toISOString()
 }
 

@@ -100,7 +100,7 @@ function tokensOf(headers: HeaderList, wanted: string): readonly string[] {
 }
 
 /** Undefined: it is not chunked, whatever the field says. A body that breaks off gives what came. */
-export function dechunk(bytes: Buffer): Buffer | undefined {
+function dechunk(bytes: Buffer): Buffer | undefined {
   const parts: Buffer[] = []
   let at = 0
   while (at < bytes.length) {

@@ -114,7 +114,7 @@ export async function settleIncoming(path: string): Promise<boolean> {
   return true
 }
 
-export function incomingOf(file: string, bodyHash: string): string {
+function incomingOf(file: string, bodyHash: string): string {
   return `${file}${INCOMING}${bodyHash}`
 }
 

@@ -293,7 +293,7 @@ describe('spoor cache import and export', () => {
     await writeFile(join(cwd, 'mine.warc'), 'mine')
     const { code, stderr } = await cache('export', 'mine.warc')
     expect(code).toBe(1)
-    expect(stderr).toMatch(/mine\.warc: it is there already; choose another name/)
+    expect(stderr).toMatch(/mine\.warc cannot be written: it is there already; choose another name/)
     expect(await readFile(join(cwd, 'mine.warc'), 'utf8')).toBe('mine')
     expect(existsSync(join(cwd, 'mine.warc.partial'))).toBe(false)
   })
