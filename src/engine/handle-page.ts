@@ -10,7 +10,7 @@ import type { Settlement } from '../frontier/contract.ts'
 import { pageItem } from '../items/page-item.ts'
 import { robotsDirectives } from '../robots/tags.ts'
 import type { Exchange, Page } from './contract.ts'
-import { followHop, hopOf } from './redirect.ts'
+import { followHop, hopOf, MAX_HOPS } from './redirect.ts'
 import { createHandlerContext, runWithDeadline } from './handler-context.ts'
 import { createPageBuffer, type Doorway, enqueuePageLinks, type PageBuffer } from './page-buffer.ts'
 import { trapRefusal } from './enqueue.ts'
@@ -83,6 +83,8 @@ async function followRefresh({ story, exchange, page, way }: Handling): Promise<
     status: exchange.response.status,
     door: task.door,
   })
+  // pages that send each other on without end are no pages; a page that sends its readers back is one
+  if (outcome.kind === 'failed' && lease.hops.length >= MAX_HOPS) return answered(story, exchange.response, outcome)
   if (outcome.kind !== 'redirected') return undefined
   await enqueuePageLinks(way, page, isNofollow(page, exchange, story.deps.clock.nowMs()))
   return { ...(await settlePage({ story, exchange, page, way })), outcome }
@@ -165,19 +167,17 @@ async function settlePage({ story, exchange: { response }, page, way }: Handling
   const rule = buffer.discovered.length > 0 ? contentTrapOf?.(response.url, response.body) : undefined
   if (rule !== undefined) trapAll(buffer, rule)
   if (buffer.discovered.length > MAX_SETTLED_LINKS) await addAhead(story, way)
-  const settlement = answered(story, response, {
+  const { lease, outcome, host, counts } = answered(story, response, {
     kind: 'done',
     status: response.status,
     fromCache: response.fromCache === true,
   })
-  const { duplicates, invalidUrls } = buffer
-  return {
-    ...settlement,
-    discovered: buffer.discovered,
-    items: buffer.items,
-    counts: { ...settlement.counts, duplicates, invalidUrls },
-    ...(buffer.knownLinks.length > 0 ? { knownLinks: buffer.knownLinks } : {}),
-  }
+  const { discovered, items, knownLinks, duplicates, invalidUrls } = buffer
+  // filled one by one: nearly all settlements then have one shape
+  const settlement: { -readonly [K in keyof Settlement]: Settlement[K] } = { lease, outcome, discovered, items, host }
+  settlement.counts = Object.assign({ duplicates, invalidUrls }, counts)
+  if (knownLinks.length > 0) settlement.knownLinks = knownLinks
+  return settlement
 }
 
 /** New links that are settled with their page: what a store writes in one step without holding up others. */

@@ -1,6 +1,6 @@
 /** The story of one request, from its lease to its settlement. */
 
-import type { FailedAttempt } from '../core/outcome.ts'
+import type { FailedAttempt, Outcome } from '../core/outcome.ts'
 import { failureOfStatus } from '../failures/classify.ts'
 import type { CacheAnswer } from '../cache/contract.ts'
 import type { FetchFailure, FetchRequest, FetchResponse, FetchResult } from '../fetch/contract.ts'
@@ -32,8 +32,10 @@ export async function processRequest(options: ProcessOptions): Promise<Settlemen
   }
   const crawlDelayMs = task.respectRobots ? await askRobots(options, request) : undefined
   if (typeof crawlDelayMs === 'object') return crawlDelayMs
-  const story: Story = { ...options, crawlDelayMs, isHit: false, sentCookies: cookiesOf(options) }
-  const sent = { ...request, ...lateStart(story) }
+  const sentCookies = cookiesOf(options)
+  const story: Story = { deps, task, lease, signal: options.signal, crawlDelayMs, isHit: false, sentCookies }
+  const onSent = lateStart(story)
+  const sent = onSent === undefined ? request : { ...request, onSent }
   const result =
     deps.cache === undefined || cached === undefined
       ? await deps.fetcher.fetch(sent)
@@ -45,16 +47,18 @@ export async function processRequest(options: ProcessOptions): Promise<Settlemen
 async function askRobots(options: ProcessOptions, { allowPrivate }: FetchRequest): Promise<number | Settlement> {
   const { deps, lease, signal } = options
   const askedAtMs = deps.clock.monotonicMs()
-  const decision = await deps.robots.decide(lease.url, { allowPrivate: allowPrivate === true, signal })
+  const onSent = lateStart({ ...options, crawlDelayMs: undefined })
+  const decision = await deps.robots.decide(lease.url, { allowPrivate: allowPrivate === true, signal, onSent })
   if (decision.kind === 'guarded') return end(lease, { kind: 'skipped', reason: 'private-address' })
   if (decision.kind === 'unreachable') return waitForRobots(options, decision)
-  if (!decision.verdict.allowed) return end(lease, { kind: 'skipped', reason: 'robots' })
-  const crawlDelayMs = (decision.verdict.crawlDelay ?? 0) * 1000
-  // robots.txt had to be fetched: the time reserved by the lease is over, and others may have waited with this one
+  const { verdict } = decision
+  const crawlDelayMs = (verdict.crawlDelay ?? 0) * 1000
+  const refused: Outcome = { kind: 'skipped', reason: 'robots' }
+  // robots.txt had to be fetched: the time reserved by the lease was for that, and others may have waited with this one
   if (deps.clock.monotonicMs() - askedAtMs > STALE_LEASE_MS) {
-    return { ...end(lease, { kind: 'released' }), host: { kind: 'answered', crawlDelayMs } }
+    return { ...end(lease, verdict.allowed ? { kind: 'released' } : refused), host: { kind: 'answered', crawlDelayMs } }
   }
-  return crawlDelayMs
+  return verdict.allowed ? crawlDelayMs : end(lease, refused)
 }
 
 const cookiesOf = ({ deps, task, lease }: ProcessOptions): string => deps.cookiesVersion(task.settings.name, lease.url)
@@ -101,32 +105,45 @@ function fetchRequestOf({ task, lease, signal }: ProcessOptions): FetchRequest {
   const { request } = lease
   const method = methodOf(lease)
   const seedHost = task.door.isSeedHost(lease.hostKey)
-  return {
+  // filled one by one: nearly all requests then have one shape
+  const sent: { -readonly [K in keyof FetchRequest]: FetchRequest[K] } = {
     url: lease.url,
-    ...(method === 'GET' ? {} : { method }),
-    ...(request.payload === undefined || method !== request.method ? {} : { body: request.payload }),
-    headers: { ...hopHeaders(task.headers, lease), ...(seedHost ? task.seedHeaders : {}) },
+    headers: withSeedHeaders(hopHeaders(task.headers, lease), seedHost ? task.seedHeaders : NO_HEADERS),
     allowPrivate: task.allowPrivate || seedHost,
     session: task.settings.name,
     signal,
   }
+  if (method !== 'GET') sent.method = method
+  if (request.payload !== undefined && method === request.method) sent.body = request.payload
+  return sent
+}
+
+type Headers = Readonly<Record<string, string>>
+const NO_HEADERS: Headers = {}
+
+function withSeedHeaders(headers: Headers, seedHeaders: Headers): Headers {
+  for (const _ in seedHeaders) return { ...headers, ...seedHeaders }
+  return headers
 }
 
 /** Making a connection takes its time: a host with a delay is told when the request really goes out. */
-function lateStart({ deps, task, lease, crawlDelayMs }: Story): Pick<FetchRequest, 'onSent'> {
+function lateStart({
+  deps,
+  task,
+  lease,
+  crawlDelayMs,
+}: ProcessOptions & Pick<Story, 'crawlDelayMs'>): FetchRequest['onSent'] {
   const { delayMs, loopbackDelayMs } = task.settings
-  if (delayMs === 0 && loopbackDelayMs === 0 && (crawlDelayMs ?? 0) === 0) return {}
+  if (delayMs === 0 && loopbackDelayMs === 0 && (crawlDelayMs ?? 0) === 0) return undefined
   const leasedAtMs = deps.clock.monotonicMs()
-  return {
-    onSent: () => {
-      if (deps.clock.monotonicMs() - leasedAtMs < START_SLACK_MS) return
-      deps.store.frontier.started([lease]).catch(() => undefined) // the settlement meets the same fault and tells it
-    },
+  return () => {
+    if (deps.clock.monotonicMs() - leasedAtMs < START_SLACK_MS) return
+    deps.store.frontier.started([lease]).catch(() => undefined) // the settlement meets the same fault and tells it
   }
 }
 
 /** Where a redirect led to another origin, the user's own headers stay behind. */
-function hopHeaders(shared: Readonly<Record<string, string>>, lease: Lease): Readonly<Record<string, string>> {
+function hopHeaders(shared: Headers, lease: Lease): Headers {
   const headers = lease.request.headers === undefined ? shared : { ...shared, ...lease.request.headers }
   if (lease.hops.length === 0) return headers
   return headersForHop({ from: lease.request.url, to: lease.url, headers, keepBody: !hasTurnedToGet(lease.hops) })

@@ -35,10 +35,11 @@ export function end(lease: Lease, outcome: Outcome): Settlement {
 
 /** A settlement of a request that its host answered. */
 export function answered(story: Story, response: FetchResponse, outcome: Outcome): Settlement {
-  if (story.isHit) return { ...end(story.lease, outcome), counts: { fromCache: 1 } }
+  const { lease } = story
+  if (story.isHit) return { lease, outcome, discovered: [], items: [], host: UNUSED, counts: { fromCache: 1 } }
   const counts: Partial<Record<CounterName, number>> = { requests: 1, bytes: response.wireBytes }
   if (response.fromCache === true) counts.fromCache = 1
-  return { ...end(story.lease, outcome), host: hostSignal(story, 'answered'), counts }
+  return { lease, outcome, discovered: [], items: [], host: hostSignal(story, 'answered'), counts }
 }
 
 export function hostSignal({ crawlDelayMs }: Story, kind: 'answered' | 'troubled'): HostSignal {

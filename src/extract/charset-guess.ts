@@ -1,6 +1,9 @@
 /** Guesses the encoding of a page that names none and is not UTF-8, and says nothing rather than nonsense. */
 
-import { detectAll } from 'jschardet'
+import type * as Detector from 'jschardet'
+import { loadLate } from '../util/load-late.ts'
+
+const detector = loadLate<typeof Detector>('jschardet')
 
 /** Names of the detector → encodings of the web. What is not here no page is written in. */
 const WEB_NAMES: ReadonlyMap<string, string> = new Map([
@@ -81,10 +84,12 @@ interface Guess {
 }
 
 function guessOf(sample: Uint8Array): readonly Guess[] {
-  return detectAll(sample, { minimumThreshold: 0 }).flatMap(({ encoding, confidence }) => {
-    const name = WEB_NAMES.get(encoding?.toLowerCase() ?? '')
-    return name === undefined ? [] : [{ name, confidence }]
-  })
+  return detector()
+    .detectAll(sample, { minimumThreshold: 0 })
+    .flatMap(({ encoding, confidence }) => {
+      const name = WEB_NAMES.get(encoding?.toLowerCase() ?? '')
+      return name === undefined ? [] : [{ name, confidence }]
+    })
 }
 
 interface Sample {

@@ -78,7 +78,8 @@ export function decodeText(bytes: Uint8Array, charset: string): string {
 
 export function decodePage(bytes: Uint8Array, contentType: string | undefined): DecodedPage {
   const detected = detectCharset(bytes, contentType)
-  return { ...detected, text: decodeText(bytes, detected.charset) }
+  const { charset, source } = detected
+  return { charset, source, text: decodeText(bytes, charset) }
 }
 
 /** Bytes decoded in one turn: some 10 ms by the slowest table. */

@@ -60,6 +60,7 @@ function startOfText(head: Uint8Array): string {
 
 /** Served as HTML, yet an image, an archive or other data. */
 function isBinary(head: Uint8Array, header: string | undefined): boolean {
+  if (beginsWithTag(head)) return false
   const text = startOfText(head)
   if (text.startsWith('<') || /charset\s*=\s*"?(?:utf-?16|ucs-2|unicode)/i.test(header ?? '')) return false
   const start = head.subarray(0, 512)
@@ -67,6 +68,15 @@ function isBinary(head: Uint8Array, header: string | undefined): boolean {
   if (controls === 0) return text.startsWith('%PDF-')
   const looks = computedMIMEType(head).essence
   return start.includes(0) || controls > start.length * MAX_CONTROL_SHARE || !/^text\/|octet-stream$/.test(looks)
+}
+
+/** What nearly all pages begin with, told without making text of them. */
+function beginsWithTag(head: Uint8Array): boolean {
+  for (const byte of head) {
+    if (byte === 0x3c) return true
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09 && byte !== 0x0c) return false
+  }
+  return false
 }
 
 function isControl(byte: number): boolean {

@@ -10,8 +10,23 @@ export interface ParsedType {
   readonly charset: string | undefined
 }
 
+/** Headers that were parsed already: a site says the same of all its pages. */
+const parsed = new Map<string, ParsedType | undefined>()
+const MAX_PARSED = 256
+const MAX_PARSED_LENGTH = 200
+
 /** Undefined for what is no MIME type at all. */
 export function parseType(header: string | undefined): ParsedType | undefined {
+  if (header === undefined || header.length > MAX_PARSED_LENGTH) return parseNew(header)
+  const known = parsed.get(header)
+  if (known !== undefined || parsed.has(header)) return known
+  const type = parseNew(header)
+  if (parsed.size >= MAX_PARSED) parsed.clear()
+  parsed.set(header, type)
+  return type
+}
+
+function parseNew(header: string | undefined): ParsedType | undefined {
   if (header === undefined) return undefined
   const type = MIMEType.parse(header)
   if (type === null) return undefined

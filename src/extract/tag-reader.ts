@@ -200,7 +200,9 @@ function listedName(
   html: string,
   { nameStart, nameEnd, isEnd }: { readonly nameStart: number; readonly nameEnd: number; readonly isEnd: boolean },
 ): string | undefined {
-  return isEnd ? END_TAGS[endTags.find(html, nameStart, nameEnd)] : START_TAGS[startTags.find(html, nameStart, nameEnd)]
+  const place = (isEnd ? endTags : startTags).find(html, nameStart, nameEnd)
+  // a list is not asked for its element −1, which takes the engine the long way
+  return place === -1 ? undefined : (isEnd ? END_TAGS : START_TAGS)[place]
 }
 
 /**

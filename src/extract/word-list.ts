@@ -16,7 +16,9 @@ export function createWordList(words: readonly string[]): WordList {
   for (const [place, word] of words.entries()) byShape[shapeOf(word.charCodeAt(0), word.length)]?.push(place)
   return {
     find(text, from, to) {
-      const places = byShape[shapeOf(text.charCodeAt(from), to - from)]
+      const shape = shapeOf(text.charCodeAt(from), to - from)
+      // a list is not asked for its element −1, which takes the engine the long way
+      const places = shape === -1 ? undefined : byShape[shape]
       if (places === undefined) return -1
       for (const place of places) if (isWord(words[place] ?? '', text, from)) return place
       return -1

@@ -1,6 +1,10 @@
 /** The cookies.txt format (Netscape's, as curl and wget read and write it). */
 
-import { Cookie } from 'tough-cookie'
+import type * as ToughCookie from 'tough-cookie'
+import type { Cookie } from 'tough-cookie'
+import { loadLate } from '../util/load-late.ts'
+
+const library = loadLate<typeof ToughCookie>('tough-cookie')
 
 export interface ImportedCookie {
   readonly cookie: Cookie
@@ -54,7 +58,7 @@ function parseLine(line: string, nowMs: number): ImportedCookie | undefined {
   const url = `${isTrue(3) ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}${path}`
   const expiresMs = Number(field(4)) * 1000
   if (fields.length < 6 || !URL.canParse(url) || isOver(expiresMs, nowMs)) return undefined
-  const cookie = new Cookie({ key: field(5), value: field(6), path, secure: isTrue(3), httpOnly })
+  const cookie = new (library().Cookie)({ key: field(5), value: field(6), path, secure: isTrue(3), httpOnly })
   if (isTrue(1)) cookie.domain = host
   if (expiresMs > 0) cookie.expires = new Date(expiresMs)
   return { cookie, url }

@@ -25,6 +25,10 @@ interface Generation {
 
 const [LOW, HIGH, DEPTH, WORDS] = [0, 1, 2, 3]
 
+/** A table begins small, so that it stays in the processor's cache while it can. */
+const FIRST_SLOTS = 1 << 14
+const MAX_LOAD = 0.7
+
 /** `capacity`: slots of one generation, rounded up to a power of two; 12 bytes each, two generations. Default 2^19. */
 export function createKnownFilter({
   capacity = 1 << 19,
@@ -34,9 +38,8 @@ export function createKnownFilter({
   readonly random: Random
 }): KnownFilter {
   const slots = 2 ** Math.ceil(Math.log2(Math.max(16, capacity)))
-  const full = Math.floor(slots * 0.7)
   const hash = createUrlHash(random)
-  let young = newGeneration(slots)
+  let young = newGeneration(Math.min(slots, FIRST_SLOTS))
   let old = newGeneration(16)
 
   function holds(depth: number): boolean {
@@ -68,9 +71,13 @@ export function createKnownFilter({
   }
 
   function put(depth: number): void {
-    if (young.used >= full) {
-      old = young
-      young = newGeneration(slots)
+    const size = young.words.length / WORDS
+    if (young.used >= size * MAX_LOAD) {
+      if (size < slots) young = grown(young)
+      else {
+        old = young
+        young = newGeneration(Math.min(slots, FIRST_SLOTS))
+      }
     }
     const { words } = young
     const at = find(young, hash)
@@ -85,8 +92,22 @@ function newGeneration(slots: number): Generation {
   return { words: new Int32Array(slots * WORDS), used: 0 }
 }
 
+function grown({ words, used }: Generation): Generation {
+  const larger = { ...newGeneration((words.length / WORDS) * 2), used }
+  for (let at = 0; at < words.length; at += WORDS) {
+    const low = words[at + LOW] ?? 0
+    const high = words[at + HIGH] ?? 0
+    if (high === 0) continue
+    const to = find(larger, { low, high })
+    larger.words[to + LOW] = low
+    larger.words[to + HIGH] = high
+    larger.words[to + DEPTH] = words[at + DEPTH] ?? 0
+  }
+  return larger
+}
+
 /** Where the slot begins that holds the key, or the empty one where it would go. */
-function find({ words }: Generation, { low, high }: UrlHash): number {
+function find({ words }: Generation, { low, high }: Pick<UrlHash, 'low' | 'high'>): number {
   const { length } = words
   // the number of slots is a power of two
   let at = (low & (length / WORDS - 1)) * WORDS

@@ -7,7 +7,8 @@ import type { EncoderStart, ItemEncoder } from './encoder.ts'
 export interface ByteFormatOptions {
   readonly name: string
   readonly live: boolean
-  readonly createEncoder: (start: EncoderStart) => ItemEncoder
+  /** A promise where the encoder is a package to load. */
+  readonly createEncoder: (start: EncoderStart) => ItemEncoder | Promise<ItemEncoder>
 }
 
 interface BytePosition extends SinkMark {
@@ -16,7 +17,7 @@ interface BytePosition extends SinkMark {
 
 export interface ByteFormat extends ExportFormat {
   /** Writes to a stream; it cannot be cut back. */
-  openStream(sink: ByteSink, like?: string): Exporter
+  openStream(sink: ByteSink, like?: string): Promise<Exporter>
 }
 
 export function byteFormat({ name, live, createEncoder }: ByteFormatOptions): ByteFormat {
@@ -28,9 +29,9 @@ export function byteFormat({ name, live, createEncoder }: ByteFormatOptions): By
       const mark = position === undefined ? undefined : parsePosition(position)
       if (position !== undefined && mark === undefined) return undefined
       const sink = await openFileSink(file, mark)
-      return sink === undefined ? undefined : createByteExporter(sink, createEncoder(startOf(mark, like)))
+      return sink === undefined ? undefined : createByteExporter(sink, await createEncoder(startOf(mark, like)))
     },
-    openStream: (sink, like) => createByteExporter(sink, createEncoder(startOf(undefined, like))),
+    openStream: async (sink, like) => createByteExporter(sink, await createEncoder(startOf(undefined, like))),
   }
 }
 

@@ -4,8 +4,8 @@ import { CrawlError } from '../core/errors.ts'
 import { type ByteFormat, byteFormat } from './byte-exporter.ts'
 import type { ExportFormat } from './contract.ts'
 import { createCsvEncoder } from './csv.ts'
+import type { ItemEncoder } from './encoder.ts'
 import { createJsonlEncoder } from './jsonl.ts'
-import { createParquetEncoder } from './parquet.ts'
 import { type OpenSqliteDatabase, sqliteFormat } from './sqlite.ts'
 
 export const EXPORT_FORMAT_NAMES = ['jsonl', 'csv', 'sqlite', 'parquet'] as const
@@ -58,10 +58,15 @@ function invalid(problem: string): CrawlError {
   return new CrawlError('CONFIG_INVALID', { context: { problem } })
 }
 
+async function createParquet(): Promise<ItemEncoder> {
+  const { createParquetEncoder } = await import('./parquet.ts')
+  return createParquetEncoder()
+}
+
 export const byteFormats: Readonly<Record<Exclude<ExportFormatName, 'sqlite'>, ByteFormat>> = {
   jsonl: byteFormat({ name: 'jsonl', live: true, createEncoder: createJsonlEncoder }),
   csv: byteFormat({ name: 'csv', live: true, createEncoder: createCsvEncoder }),
-  parquet: byteFormat({ name: 'parquet', live: false, createEncoder: createParquetEncoder }),
+  parquet: byteFormat({ name: 'parquet', live: false, createEncoder: createParquet }),
 }
 
 /** `openDatabase` is only called when a database is exported to. */

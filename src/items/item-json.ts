@@ -5,7 +5,8 @@ import type { ItemDraft } from './contract.ts'
 
 /** The line that is kept. A page's record carries the depth that its request has now, whatever the handler knew. */
 export function itemJson(draft: ItemDraft, depth: number): string {
-  return JSON.stringify(draft.isPage === true ? { ...draft.data, depth } : draft.data)
+  const isOther = draft.isPage === true && draft.data['depth'] !== depth
+  return JSON.stringify(isOther ? { ...draft.data, depth } : draft.data)
 }
 
 /** The same line with another depth; the order of keys stays. */

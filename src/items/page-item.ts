@@ -47,12 +47,22 @@ export interface PageItemOptions {
 export function pageItem(options: PageItemOptions): JsonObject {
   const { url, finalUrl, status, depth, title, contentType, bytes, links, fromCache, fields } = options
   const fetchedAt = new Date(options.fetchedAtMs).toISOString()
-  const record = { url, finalUrl, status, depth, title, contentType, bytes, links, fetchedAt, fromCache }
   const { noindex, canonical } = options
-  return {
-    ...record,
-    ...(noindex === true ? { noindex } : {}),
-    ...(canonical === undefined || canonical === finalUrl ? {} : { canonical }),
-    ...(fields === undefined || Object.keys(fields).length === 0 ? {} : { fields }),
+  // filled one by one: nearly all records then have one shape
+  const record: { -readonly [K in keyof JsonObject]: JsonObject[K] } = {
+    url,
+    finalUrl,
+    status,
+    depth,
+    title,
+    contentType,
+    bytes,
+    links,
+    fetchedAt,
+    fromCache,
   }
+  if (noindex === true) record['noindex'] = true
+  if (canonical !== undefined && canonical !== finalUrl) record['canonical'] = canonical
+  if (fields !== undefined && Object.keys(fields).length > 0) record['fields'] = fields
+  return record
 }

@@ -29,15 +29,16 @@ export function createStreamExport({ format, write, task, items }: StreamExportO
   if (format.name !== 'jsonl') {
     const finish = async (): Promise<void> => {
       const like = format.live ? await findLayout({ format, items, task }) : undefined
-      const exporter = format.openStream(sink, like)
+      const exporter = await format.openStream(sink, like)
       count = (await copyItems(exporter, items, task)).count
       await exporter.finish()
     }
     return { pump: () => Promise.resolve(), finish, count: () => count }
   }
-  const exporter = format.openStream(sink)
+  const opening = format.openStream(sink)
   let last = 0
   const pump = async (): Promise<void> => {
+    const exporter = await opening
     for await (const batch of readBatches({ items, task, after: last })) {
       await exporter.write(batch)
       last = batch.at(-1)?.seq ?? last
@@ -48,7 +49,7 @@ export function createStreamExport({ format, write, task, items }: StreamExportO
 }
 
 async function findLayout({ format, items, task }: Omit<StreamExportOptions, 'write'>): Promise<string> {
-  const dry = format.openStream(createOutputSink(() => Promise.resolve()))
+  const dry = await format.openStream(createOutputSink(() => Promise.resolve()))
   await copyItems(dry, items, task)
   return dry.position()
 }

@@ -1,6 +1,10 @@
 /** What an XML sitemap, an index or a feed lists, read as far as it goes; elements are told by their local names. Pure. */
 
-import { SaxesParser, type SaxesTagPlain } from 'saxes'
+import type * as Saxes from 'saxes'
+import type { SaxesParser, SaxesTagPlain } from 'saxes'
+import { loadLate } from '../util/load-late.ts'
+
+const saxes = loadLate<typeof Saxes>('saxes')
 
 /** One element that stands for a page or for another sitemap, as it was written. */
 export interface SitemapRecord {
@@ -144,7 +148,7 @@ function withAmpersands(text: string): string {
 }
 
 function createParser(state: ReaderState): SaxesParser {
-  const parser = new SaxesParser({ xmlns: false, position: false })
+  const parser = new (saxes().SaxesParser)({ xmlns: false, position: false })
   const addText = (text: string): void => {
     state.tokenChars = 0
     if (state.field !== undefined)

@@ -142,7 +142,9 @@ function takeFolder({ origin, folders }: Anchor, joint: Joint): void {
 function takeOrigin(joint: Joint, scheme: string, table: Uint8Array): boolean {
   const { text, from, to } = joint
   const path = text.indexOf('/', text.indexOf('//', from) + 2)
-  if (path === -1 || path >= to || !isPlainOrigin(scheme + text.slice(from, path))) return false
+  if (path === -1 || path >= to) return false
+  for (let at = from; at < path; at++) if (table[text.charCodeAt(at)] !== 1) return false
+  if (!isPlainOrigin(scheme + text.slice(from, path))) return false
   joint.prefix = scheme
   return endPlain(joint, path + 1, table)
 }

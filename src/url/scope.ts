@@ -1,10 +1,13 @@
 /** Where links may lead, relative to the seeds. */
 
-import { getDomain } from 'tldts'
+import type * as SuffixList from 'tldts'
 import { createCompactSet, type CompactSet } from '../util/compact-set.ts'
 import { hostNameOf } from '../util/host-name.ts'
+import { loadLate } from '../util/load-late.ts'
 import type { Random } from '../util/random.ts'
 import { hostKeyOf } from './canonical.ts'
+
+const suffixList = loadLate<typeof SuffixList>('tldts')
 
 export type ScopeKind = 'host' | 'domain' | 'prefix' | 'any'
 
@@ -92,7 +95,9 @@ function isDomainIn(domains: CompactSet, hostKey: string): boolean {
 /** The registrable domain; for an address, a single label or a public suffix itself the whole name. */
 function domainOf(hostKey: string): string {
   const name = hostNameOf(hostKey)
-  return getDomain(name, { allowPrivateDomains: true, extractHostname: false, validateHostname: false }) ?? name
+  return (
+    suffixList().getDomain(name, { allowPrivateDomains: true, extractHostname: false, validateHostname: false }) ?? name
+  )
 }
 
 /** Folders kept per host: with more, new ones of that host are folded into its root. */

@@ -280,7 +280,7 @@ export class Exchange {
 
   #response(body: Buffer, truncated: boolean): FetchResponse {
     const { remoteAddress } = this.#connection
-    return {
+    const response: { -readonly [K in keyof FetchResponse]: FetchResponse[K] } = {
       kind: 'response',
       url: this.#plan.url,
       status: this.#status,
@@ -289,8 +289,9 @@ export class Exchange {
       wireBytes: this.#wireBytes,
       truncated,
       timings: { headMs: this.#headMs, totalMs: this.#plan.clock.monotonicMs() - this.#startedMs },
-      ...(remoteAddress === undefined ? {} : { remoteAddress }),
     }
+    if (remoteAddress !== undefined) response.remoteAddress = remoteAddress
+    return response
   }
 }
 
