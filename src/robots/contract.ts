@@ -26,6 +26,8 @@ export interface RobotsQuestion {
   readonly allowPrivate: boolean
   /** Of the one caller: others go on waiting. */
   readonly signal?: AbortSignal
+  /** Called as each request for robots.txt (redirects make several) goes out on behalf of this question. */
+  readonly onSent?: (() => void) | undefined
 }
 
 export interface RobotsSource {

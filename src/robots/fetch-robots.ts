@@ -31,6 +31,7 @@ export interface FetchRobotsPermit {
   /** May the other hosts that redirects lead to? */
   readonly allowPrivateElsewhere: boolean
   readonly signal: AbortSignal
+  readonly onSent?: (() => void) | undefined
 }
 
 /** Rejects only when the signal aborts. */
@@ -58,6 +59,7 @@ function requestFor(url: string, options: FetchRobotsOptions, permit: FetchRobot
     ...(userAgent === undefined ? {} : { headers: { 'user-agent': userAgent } }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(session === undefined ? {} : { session }),
+    ...(permit.onSent === undefined ? {} : { onSent: permit.onSent }),
   }
 }
 

@@ -6,7 +6,7 @@ import type { Fetcher } from '../fetch/contract.ts'
 import type { Random } from '../util/random.ts'
 import { createSingleFlight } from '../util/single-flight.ts'
 import type { RobotsDecision, RobotsSource } from './contract.ts'
-import { fetchRobots } from './fetch-robots.ts'
+import { fetchRobots, type FetchRobotsPermit } from './fetch-robots.ts'
 import { judge } from './match.ts'
 import { createRobotsFiles, type RobotsFile } from './robots-files.ts'
 import { createTroubles, type Trouble } from './troubles.ts'
@@ -38,6 +38,8 @@ type Finding =
   | { readonly kind: 'guarded' }
   | ({ readonly kind: 'unreachable' } & Trouble)
 
+type FetchQuestion = Omit<FetchRobotsPermit, 'allowPrivateElsewhere'>
+
 /**
  * Answers from memory where it can. 2xx is obeyed; redirects are followed (five, also to other hosts); other 3xx and 4xx
  * allow everything; 429, 5xx and network failures are `unreachable`, with exponential backoff or the server's Retry-After.
@@ -50,7 +52,7 @@ export function createRobotsSource(options: RobotsSourceOptions): RobotsSource {
   const flights = createSingleFlight<Finding>()
 
   return {
-    async decide(url, { allowPrivate, signal }) {
+    async decide(url, { allowPrivate, signal, onSent }) {
       signal?.throwIfAborted()
       const origin = originOf(url)
       const file = files.recall(origin)
@@ -60,15 +62,15 @@ export function createRobotsSource(options: RobotsSourceOptions): RobotsSource {
         return file !== undefined && files.isUsable(file) ? verdict(file, url) : { kind: 'unreachable', ...trouble }
       }
       const key = allowPrivate ? `${origin} private` : origin
-      const finding = await flights.run(key, (own) => find(origin, allowPrivate, own), signal)
+      const finding = await flights.run(key, (own) => find(origin, { allowPrivate, signal: own, onSent }), signal)
       return finding.kind === 'file' ? verdict(finding.file, url) : finding
     },
   }
 
-  async function find(origin: string, allowPrivate: boolean, signal: AbortSignal): Promise<Finding> {
+  async function find(origin: string, asked: FetchQuestion): Promise<Finding> {
     const stored = await files.load(origin)
     if (stored !== undefined && files.isFresh(stored)) return { kind: 'file', file: stored }
-    const permit = { allowPrivate, allowPrivateElsewhere: options.allowPrivate ?? false, signal }
+    const permit = { ...asked, allowPrivateElsewhere: options.allowPrivate ?? false }
     const answer = await fetchRobots({ ...options, origin, nowMs: clock.nowMs() }, permit)
     if (answer.kind === 'guarded') return answer
     if (answer.kind === 'unreachable') {

@@ -55,6 +55,15 @@ it('obeys a Crawl-delay that is longer than the delay', async () => {
   expect((times[3] ?? 0) - (times[1] ?? 0)).toBeGreaterThanOrEqual(1000)
 })
 
+it('keeps the delay after robots.txt, also when the page that asked for it is not allowed', async () => {
+  await using folder = await openTemporaryFolder()
+  await using site = await openTestSite({ '/robots.txt': { body: 'User-agent: *\nDisallow: /1\n' }, '*': {} })
+  const seeds = ['http://a.test/1', 'http://a.test/2']
+  await crawlHosts({ site, folder: folder.path, seeds, args: ['--delay', '600ms'] })
+  expect(site.log.map(({ path }) => path)).toEqual(['/robots.txt', '/2'])
+  expect((site.log[1]?.atMs ?? 0) - (site.log[0]?.atMs ?? 0)).toBeGreaterThanOrEqual(400)
+})
+
 it('leaves a host alone for as long as Retry-After says, and no other host', async () => {
   await using folder = await openTemporaryFolder()
   const slow = { delayMs: 5 }

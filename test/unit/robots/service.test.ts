@@ -69,6 +69,16 @@ describe('the robots source', () => {
     expect(site.log[0]?.headers['user-agent']).toBe('spoor/1')
   })
 
+  it('says when a request for the file goes out, redirects too, and only then', async () => {
+    const source = sourceFor({ '/robots.txt': to('/rules.txt'), '/rules.txt': FORBIDS_X })
+    let sent = 0
+    const onSent = () => sent++
+    await source.decide('http://site.test/x', { allowPrivate: true, onSent })
+    await source.decide('http://site.test/y', { allowPrivate: true, onSent })
+    expect(sent).toBe(2)
+    expect(site.log.map(({ path }) => path)).toEqual(['/robots.txt', '/rules.txt'])
+  })
+
   it('keeps the file for 24 hours, over restarts too', async () => {
     const first = sourceFor({ '/robots.txt': [FORBIDS_X, text('')] })
     expect(isAllowed(await ask(first))).toBe(false)
