@@ -6,6 +6,8 @@ import { CrawlError, isCrawlError } from '../../core/errors.ts'
 const DEADLOCK = '40P01'
 const SERIALIZATION = '40001'
 const LOCK_TIMEOUT = '55P03'
+/** Of a session that may only read, or a primary that has become a standby. */
+export const READ_ONLY = '25006'
 
 /** The server ends sessions with these, or takes none for the moment. */
 const LOST_STATES: ReadonlySet<string> = new Set([
@@ -14,7 +16,7 @@ const LOST_STATES: ReadonlySet<string> = new Set([
   '57P03', // cannot_connect_now
   '57P05', // idle_session_timeout
   '25P03', // idle_in_transaction_session_timeout
-  '25006', // read_only_sql_transaction: the primary has become a standby
+  READ_ONLY,
   '53300', // too_many_connections
 ])
 
@@ -49,6 +51,13 @@ export function isConnectionLoss(error: unknown): boolean {
   const code = stateOf(error)
   if (code !== undefined && (LOST_STATES.has(code) || LOST_ERRNOS.has(code) || code.startsWith('08'))) return true
   return error instanceof Error && LOST_WORDS.test(error.message)
+}
+
+/** The server was there and went, or is about to come. */
+export function isRestart(error: unknown): boolean {
+  const code = stateOf(error)
+  if (code !== undefined) return ['57P01', '57P02', '57P03', 'ECONNRESET'].includes(code)
+  return error instanceof Error && error.message === 'Connection terminated unexpectedly'
 }
 
 /** Another transaction was in the way; this one was undone and may be tried again. */

@@ -8,7 +8,7 @@ import type { Address } from './address.ts'
 import { connect } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { loadDriver } from './driver.ts'
-import { storeError, unavailable } from './errors.ts'
+import { isRestart, storeError } from './errors.ts'
 import { createPostgresFrontier } from './frontier.ts'
 import { createItems, createState } from './items-state.ts'
 import { createLink } from './link.ts'
@@ -49,16 +49,16 @@ export async function openStoreAs(
   const driver = await loadDriver()
   const connectTo = (): Promise<Connection> =>
     connect({ driver, address, name: `spoor ${owner}`.slice(0, 63), readOnly })
-  await prepare(connectTo, address, readOnly)
+  await prepare({ connectTo, address, readOnly, clock })
   const { location, prefix } = address
-  const link = createLink({ connect: connectTo, clock, random, location })
+  const link = createLink({ connect: connectTo, clock, random, location, readOnly })
   const bell = createSharedBell({ connect: connectTo, clock, random, channel: `${prefix}changes` })
   try {
     const registered = readOnly ? { id: 0, name: '' } : await registerOwner(link, owner, identity)
     const session = createSession({
       options,
       address,
-      link: readOnly ? readingOnly(link, location) : link,
+      link,
       bell,
       owner: registered,
     })
@@ -70,17 +70,32 @@ export async function openStoreAs(
   }
 }
 
-/** Whoever opens a store is told at once when the server cannot be reached: it may be the wrong one. */
-async function prepare(connectTo: () => Promise<Connection>, address: Address, readOnly: boolean): Promise<void> {
-  try {
-    const connection = await connectTo()
+/** A server that is about to start or stop is waited for so long. */
+const OPENING_MS = 10_000
+
+interface Opening {
+  readonly connectTo: () => Promise<Connection>
+  readonly address: Address
+  readonly readOnly: boolean
+  readonly clock: Clock
+}
+
+/** Whoever opens a store is told at once when the server cannot be reached, or refuses: it may be the wrong one. */
+async function prepare({ connectTo, address, readOnly, clock }: Opening): Promise<void> {
+  const sinceMs = clock.monotonicMs()
+  for (;;) {
     try {
-      await (readOnly ? requireSchema : prepareSchema)(connection, address)
-    } finally {
-      await connection.close()
+      const connection = await connectTo()
+      try {
+        await (readOnly ? requireSchema : prepareSchema)(connection, address)
+        return
+      } finally {
+        await connection.close()
+      }
+    } catch (error) {
+      if (!isRestart(error) || clock.monotonicMs() - sinceMs > OPENING_MS) throw storeError(error, address.location)
     }
-  } catch (error) {
-    throw storeError(error, address.location)
+    await clock.sleep(200)
   }
 }
 
@@ -106,12 +121,6 @@ function createSession(parts: {
     queues: new Map(),
     lastToken: 0,
   }
-}
-
-/** Of a store that is only looked at. */
-function readingOnly(link: Link, location: string): Link {
-  const problem = 'it was opened for reading only'
-  return { ...link, transact: () => Promise.reject(unavailable(location, { problem })) }
 }
 
 interface Parts {

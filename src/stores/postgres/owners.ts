@@ -112,6 +112,9 @@ export function createOwnerWatch(session: Session, identity: ProcessIdentity): O
       const rows = await readOwners(session)
       const dead = rows.filter((row) => row.id !== session.ownerId && isDead(identity, row))
       for (const { id } of dead) await giveBack(session, id, { charged: true })
+      await session.link.run((connection) =>
+        connection.rows('DELETE FROM @receipts WHERE written_at < (SELECT @now()) - $1::float8', FORGET_MS),
+      )
       for (const row of rows) if (row.silent_ms > FORGET_MS && row.leased === 0) await forgetOwner(session, row.id)
       return dead.some(({ leased }) => leased > 0)
     },
