@@ -221,6 +221,29 @@ describe('spoor fetch', () => {
   })
 })
 
+describe('spoor crawl --warc', () => {
+  it('is whole after a kill: what was torn is cut off, and every page is in it', async () => {
+    await using folder = await openTemporaryFolder()
+    const shape = treeSite(200, 6)
+    await using site = await openTestSite(shape.handler)
+    const file = join(folder.path, 'pages.warc.gz')
+    const home = join(folder.path, 'home')
+    for (const count of [40, 120]) {
+      const command = ['crawl', site.url(shape.seed), '--dir', home, '--delay', '0', '--quiet', '--warc', file]
+      const killed = startSpoor(command)
+      await untilRequests(site, count, killed)
+      await killed.kill()
+    }
+    expect(await crawl(home, site.url(shape.seed), '--warc', file)).toMatchObject({ pages: 200 })
+    await site.goDown()
+    const other = join(folder.path, 'other')
+    const end = await runSpoor(['cache', 'import', file, '--dir', other, '--json'])
+    expect(JSON.parse(end.stdout), end.stderr).toMatchObject({ faults: 0 })
+    const summary = await crawl(other, site.url(shape.seed), '--cache', 'offline')
+    expect(summary).toMatchObject({ pages: 200, fromCache: 200, failed: 0 })
+  }, 120_000)
+})
+
 describe('spoor crawl --warc with worker processes', () => {
   it('gives each process files of its own, which fill a cache that can be crawled offline', async () => {
     await using folder = await openTemporaryFolder()

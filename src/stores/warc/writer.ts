@@ -73,11 +73,20 @@ export async function openWarcWriter(options: WarcWriterOptions): Promise<WarcWr
   }
 }
 
+/** Workers whose leader was killed need a moment to notice, and the crawl may be going on already. */
+const LOCK_TIMEOUT_MS = 10_000
+const LOCK_RETRY_MS = 200
+
 /** Records of two writers in one file would cut each other to pieces. */
 async function takeLock(series: Series, clock: Clock): Promise<FileLock> {
-  const lock = await lockFile(join(series.folder, `${series.nameOf(0)}.lock`), clock)
-  if (isHeld(lock)) throw new Error(`${lock.heldBy} is writing it; give each command a file of its own`)
-  return lock
+  const untilMs = clock.monotonicMs() + LOCK_TIMEOUT_MS
+  for (;;) {
+    const lock = await lockFile(join(series.folder, `${series.nameOf(0)}.lock`), clock)
+    if (!isHeld(lock)) return lock
+    if (clock.monotonicMs() >= untilMs)
+      throw new Error(`${lock.heldBy} is writing it; give each command a file of its own`)
+    await clock.sleep(LOCK_RETRY_MS)
+  }
 }
 
 function seriesOf(path: string): Series {

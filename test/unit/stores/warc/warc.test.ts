@@ -231,7 +231,14 @@ describe('a WARC file that somebody else writes', () => {
   it('is left to them until they are done', async () => {
     const writer = await openWriter('w.warc.gz')
     await writer.write(exchange('https://a.test/1', 'one'))
-    await expect(openWriter('w.warc.gz')).rejects.toMatchObject({ code: 'EXPORT_FAILED' })
+    let waitedMs = 0
+    const sleep = async (ms: number): Promise<void> => {
+      waitedMs += ms
+    }
+    const hurried = { ...clock, monotonicMs: () => waitedMs, sleep }
+    const second = openWarcWriter({ path: join(dir, 'w.warc.gz'), clock: hurried })
+    await expect(second).rejects.toMatchObject({ code: 'EXPORT_FAILED' })
+    expect(waitedMs).toBeGreaterThanOrEqual(10_000)
     await openWriter('other.warc.gz').then((other) => other.close())
     await writer.close()
     const next = await openWriter('w.warc.gz')
