@@ -18,6 +18,8 @@ import { identityKeyOf } from './task-keys.ts'
 import { openItemDatabase, openStoreForReading, openStoreForWriting } from './compose.ts'
 
 const PAGE = 500
+/** Characters that are kept of a link that is too long: see `PageScan.tooLong`. */
+const TOO_LONG_HEAD = 200
 
 /** Rejects with STORE_UNAVAILABLE when there is no crawl. */
 export async function openForReading(location: StoreLocation): Promise<CrawlReader> {
@@ -66,13 +68,24 @@ class StoreReader implements CrawlReader {
     }
   }
 
-  async why(url: string): Promise<WhyAnswer> {
-    const parsed = parseHttpUrl(url)
-    if (!parsed.ok) return unknown(url, url, parsed.problem)
+  async #find(canonical: string): Promise<RequestRecord | undefined> {
     const { task } = this.#location
     const rules = JSON.parse((await this.#store.state.get(identityKeyOf(task))) ?? '[]') as readonly IdentityRule[]
-    const identity = createIdentity(rules).identityOf(parsed.canonical)
-    const record = await this.#store.frontier.get(task, fingerprintOf(identity))
+    return this.#store.frontier.get(task, fingerprintOf(createIdentity(rules).identityOf(canonical)))
+  }
+
+  /** Of a link that was too long only its beginning is kept. */
+  async #findHead(url: string): Promise<RequestRecord | undefined> {
+    if (url.length <= TOO_LONG_HEAD) return undefined
+    const head = parseHttpUrl(url.slice(0, TOO_LONG_HEAD))
+    const record = head.ok ? await this.#find(head.canonical) : undefined
+    return record?.reason === 'url-too-long' ? record : undefined
+  }
+
+  async why(url: string): Promise<WhyAnswer> {
+    const parsed = parseHttpUrl(url, { maxUrlBytes: Number.POSITIVE_INFINITY })
+    if (!parsed.ok) return unknown(url, url, parsed.problem)
+    const record = (await this.#find(parsed.canonical)) ?? (await this.#findHead(parsed.url))
     if (record === undefined) return unknown(parsed.url, parsed.canonical, 'the crawl has not met this URL')
     return {
       url: record.request.url,

@@ -4,13 +4,13 @@ import type { ResolvedOptions } from '../config/options.ts'
 import type { Clock } from '../core/clock.ts'
 import { CrawlError } from '../core/errors.ts'
 import type { EngineTask } from '../engine/contract.ts'
-import type { SeedEntry, Seeds } from '../engine/feed.ts'
+import type { ListedUrl, SeedEntry, Seeds } from '../engine/feed.ts'
 import type { Frontier } from '../frontier/contract.ts'
 import { openSeedFile } from '../sources/seed-file.ts'
 import { isLoopbackHost, parseHttpUrl } from '../url/canonical.ts'
 import type { Parts } from './compose.ts'
 import { DEFAULT_DELAY_MS } from './settings.ts'
-import { findSitemapPages } from './sitemaps.ts'
+import { findSitemapPages, type SitemapPage } from './sitemaps.ts'
 import type { OpenTask } from './task.ts'
 
 export interface SeedSources {
@@ -34,7 +34,8 @@ async function* sitemapSeeds(url: string, sources: SeedSources): AsyncGenerator<
   const { options, parts, task, clock } = sources
   const parsed = parseHttpUrl(url)
   if (!parsed.ok) throw unreadable(url, parsed.problem)
-  task.scope.widen(parsed.url)
+  // its host was named by the user, as a seed's is
+  task.engineTask.door.admitSeed({ url: parsed.url })
   const delayMs = options.delayMs ?? (isLoopbackHost(parsed.hostKey) ? 0 : DEFAULT_DELAY_MS)
   const finds = findSitemapPages(
     { kind: 'url', url: parsed.url },
@@ -51,10 +52,21 @@ async function* sitemapSeeds(url: string, sources: SeedSources): AsyncGenerator<
     if (find.kind === 'problem') sources.onWarning(find.problem)
     else {
       pages++
-      yield { url: find.url, listed: true, ...(find.priority === null ? {} : { priority: priorityOf(find.priority) }) }
+      yield* listedUrls(find)
     }
   }
   if (pages === 0) sources.onWarning(`the sitemap ${url} lists no page`)
+}
+
+/** The page, and the same page in other languages. */
+function* listedUrls({ url, alternates, lastmod, priority }: SitemapPage): Generator<ListedUrl> {
+  const listed = {
+    listed: true as const,
+    ...(priority === null ? {} : { priority: priorityOf(priority) }),
+    ...(lastmod === null ? {} : { userData: { lastmod } }),
+  }
+  yield { ...listed, url }
+  for (const alternate of alternates) if (alternate !== url) yield { ...listed, url: alternate }
 }
 
 /** 0.5, which is what a page without a priority has, is ours too: 0. */

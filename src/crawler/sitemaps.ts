@@ -22,8 +22,13 @@ export interface SitemapTools {
   readonly pause?: () => Promise<void>
 }
 
+export interface SitemapPage extends SitemapLine {
+  /** The same page in other languages. */
+  readonly alternates: readonly string[]
+}
+
 export type SitemapFound =
-  | ({ readonly kind: 'page' } & SitemapLine)
+  | ({ readonly kind: 'page' } & SitemapPage)
   | { readonly kind: 'problem'; readonly problem: string; readonly isRoot: boolean }
 
 export async function* findSitemapPages(source: SitemapSource, tools: SitemapTools): AsyncGenerator<SitemapFound> {
@@ -95,6 +100,7 @@ function foundOf(find: WalkFind): SitemapFound {
     url,
     lastmod = null,
     priority = null,
+    alternates = [],
   } = find.kind === 'page' ? find.entry : { url: find.url, lastmod: find.lastmod }
-  return { kind: 'page', url, lastmod, priority }
+  return { kind: 'page', url, lastmod, priority, alternates: alternates.map((alternate) => alternate.url) }
 }

@@ -16,8 +16,6 @@ export interface TaskScope {
   readonly scope: Scope
   /** A redirect of a seed led here: the scope grows, also for later runs. */
   grow(url: string): void
-  /** Brings the scope that a seed at this URL would make. */
-  widen(url: string): void
   /** A seed at this URL has brought something. */
   announce(url: string): void
   /** Calls back with what the other processes of the crawl must learn. */
@@ -45,9 +43,6 @@ export async function openTaskScope(
       grown.add(url)
       changed = true
       tell({ kind: 'scope', url })
-    },
-    widen(url) {
-      if (scope.addSeed(url)) tell({ kind: 'scope', url })
     },
     announce(url) {
       tell({ kind: 'seed', url })

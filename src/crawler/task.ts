@@ -66,6 +66,8 @@ export async function openTask(parts: Parts, launch: LaunchOptions): Promise<Ope
     saveLearnt() {
       const saving: Promise<void>[] = []
       if (parts.cookies.hasChanges()) saving.push(parts.cookies.save())
+      const othersCookies = options.keepCookies ? parts.cookies.refreshSoon(options.task) : undefined
+      if (othersCookies !== undefined) saving.push(othersCookies)
       const trapsSaved = traps?.saveSoon()
       if (trapsSaved !== undefined) saving.push(trapsSaved)
       const scopeSaved = scope.save()

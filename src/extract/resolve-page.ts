@@ -211,7 +211,7 @@ function createPageResolver({ options }: Page, toUrl: HrefResolver): Resolve {
     const isPlain = PLAIN_HREF.test(raw)
     const href = isPlain ? raw : trimHref(decodeAttribute(raw))
     if (hasOtherScheme(href)) return OTHER
-    if (href.length > maxUrlBytes) return { tooLong: startOf(href) }
+    if (href.length > maxUrlBytes) return { tooLong: startOf(toUrl(href.slice(0, SHOWN_OF_TOO_LONG)) ?? href) }
     const charset = isPlain ? undefined : queryCharset(options.charset)
     const url = toUrl(charset === undefined ? href : encodeQuery(href, charset))
     if (url === null) return INVALID

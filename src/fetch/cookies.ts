@@ -1,13 +1,18 @@
 /** Cookie jars, one a session: RFC 6265bis with the public suffix list, bounded as in browsers, kept in the store. */
 
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 
-import { Cookie, cookieCompare, CookieJar, MemoryCookieStore } from 'tough-cookie'
+import type * as ToughCookie from 'tough-cookie'
+import type { Cookie, CookieJar, MemoryCookieStore } from 'tough-cookie'
 
 import type { Clock } from '../core/clock.ts'
 import type { StateStore } from '../core/state-store.ts'
 import { parseCookieDate } from './cookie-date.ts'
+import { createCookieNews, type CookieNews } from './cookie-news.ts'
 import { formatCookiesTxt, parseCookiesTxt } from './cookies-txt.ts'
+import { loadLate } from '../util/load-late.ts'
+
+const library = loadLate<typeof ToughCookie>('tough-cookie')
 
 export interface CookieJars {
   /** The Cookie header for a request, or undefined: over the caller's own header, whose other cookies it keeps. */
@@ -20,6 +25,11 @@ export interface CookieJars {
   versionFor(session: string, url: string): string
   /** Reads what the store has of a session; newer cookies in memory stay. Without a store: nothing. */
   load(session: string): Promise<void>
+  /**
+   * Takes over what other workers of the same store have saved, when there is any. Looks every two seconds at the most:
+   * undefined in between.
+   */
+  refreshSoon(session: string): Promise<void> | undefined
   /** Is there anything for `save` to write? */
   hasChanges(): boolean
   /** Writes the hosts that changed since the last time, in one step. Without a store: nothing. */
@@ -42,6 +52,9 @@ const MAX_COOKIE_CHARS = 4096
 /** More fields than this in one answer are an attack. */
 const MAX_FIELDS = 100
 const KEY_PREFIX = 'cookies/'
+const REFRESH_EVERY_MS = 2000
+/** Two workers may write a host's cookies at once: what is younger than this and not there yet was overwritten. */
+const OVERWRITTEN_WITHIN_MS = 10_000
 
 interface Session {
   readonly store: MemoryCookieStore
@@ -52,6 +65,8 @@ interface Session {
   /** Keys of what the user gave: given again at the next start, never stored. */
   readonly users: Set<string>
   total: number
+  readonly news: CookieNews
+  lookedAtMs: number
 }
 
 /** What the keys of a session's cookies begin with in the store. */
@@ -59,15 +74,18 @@ export function cookieKeysOf(session: string): string {
   return `${KEY_PREFIX}${encodeURIComponent(session)}/`
 }
 
+/** No host begins like that. */
+function newsKeysOf(session: string): string {
+  return `${cookieKeysOf(session)}*`
+}
+
 export function createCookieJars(options: CookieJarsOptions): CookieJars {
   const { clock, state } = options
   const sessions = new Map<string, Session>()
   const sessionOf = (name: string): Session => {
-    const known = sessions.get(name)
-    if (known !== undefined) return known
-    const fresh = createSession()
-    sessions.set(name, fresh)
-    return fresh
+    const session = sessions.get(name) ?? createSession(name)
+    sessions.set(name, session)
+    return session
   }
   const now = (): Date => new Date(clock.nowMs())
   const headerFor = (name: string, url: string, own?: string): string | undefined => {
@@ -95,17 +113,23 @@ export function createCookieJars(options: CookieJarsOptions): CookieJars {
     load: async (name) => {
       if (state !== undefined) await loadSession(sessionOf(name), { name, state, now: now() })
     },
+    refreshSoon: (name) => {
+      const session = sessionOf(name)
+      const nowMs = clock.monotonicMs()
+      if (state === undefined || nowMs - session.lookedAtMs < REFRESH_EVERY_MS) return undefined
+      session.lookedAtMs = nowMs
+      return refreshSession(session, { name, state, now: now() })
+    },
     hasChanges: () => {
       for (const { dirty } of sessions.values()) if (dirty.size > 0) return true
       return false
     },
     save: async () => {
       const entries: Record<string, string | undefined> = {}
-      for (const [name, session] of sessions) collectChanges(entries, name, session)
+      for (const [name, session] of sessions) collectChanges(entries, session, { name, nowMs: clock.nowMs() })
       if (state !== undefined && Object.keys(entries).length > 0) await state.set(entries)
     },
-    exportText: (name) =>
-      formatCookiesTxt([...sessionOf(name).counts.keys()].flatMap((domain) => cookiesOf(sessionOf(name), domain))),
+    exportText: (name) => formatCookiesTxt(allCookies(sessionOf(name))),
     importText: (name, text) => {
       const session = sessionOf(name)
       return parseCookiesTxt(text, clock.nowMs()).filter(({ cookie, url }) => put(session, { cookie, url, now: now() }))
@@ -114,11 +138,28 @@ export function createCookieJars(options: CookieJarsOptions): CookieJars {
   }
 }
 
-function createSession(): Session {
-  const store = new MemoryCookieStore()
+function createSession(name: string): Session {
+  let jar: CookieJar | undefined
+  let store: MemoryCookieStore | undefined
+  // few sites set a cookie at all
+  const openStore = (): MemoryCookieStore => (store ??= new (library().MemoryCookieStore)())
   // Loose: a cookie without a name is one (RFC 6265bis, 5.6); prefixes are held to in silence, as in browsers.
-  const jar = new CookieJar(store, { looseMode: true, rejectPublicSuffixes: true, prefixSecurity: 'silent' })
-  return { store, jar, counts: new Map(), dirty: new Set(), users: new Set(), total: 0 }
+  const options = { looseMode: true, rejectPublicSuffixes: true, prefixSecurity: 'silent' } as const
+  const openJar = (): CookieJar => (jar ??= new (library().CookieJar)(openStore(), options))
+  const own = { counts: new Map(), dirty: new Set<string>(), users: new Set<string>() }
+  const news = createCookieNews({ prefix: newsKeysOf(name), worker: randomUUID().slice(0, 12) })
+  return {
+    get store() {
+      return openStore()
+    },
+    get jar() {
+      return openJar()
+    },
+    ...own,
+    total: 0,
+    news,
+    lookedAtMs: Number.NEGATIVE_INFINITY,
+  }
 }
 
 /** Does the host or a domain above it have cookies? */
@@ -143,7 +184,7 @@ function cookiesFor(session: Session, url: string, now: Date): readonly Cookie[]
   try {
     // Expiry is judged by our clock, not by the library's.
     const all = session.jar.getCookiesSync(url, { expire: false })
-    return all.filter((cookie) => !isExpired(cookie, now)).toSorted(cookieCompare)
+    return all.filter((cookie) => !isExpired(cookie, now)).toSorted(library().cookieCompare)
   } catch {
     return []
   }
@@ -167,7 +208,7 @@ function mergeHeader(cookies: readonly Cookie[], own: string | undefined): strin
 function parseField(field: string, url: string, now: Date): Cookie | undefined {
   const semicolon = field.indexOf(';')
   if ((semicolon === -1 ? field.length : semicolon) > MAX_COOKIE_CHARS) return undefined
-  const cookie = Cookie.parse(field.slice(0, MAX_COOKIE_CHARS * 4), { loose: true })
+  const cookie = library().Cookie.parse(field.slice(0, MAX_COOKIE_CHARS * 4), { loose: true })
   if (cookie === undefined) return undefined
   settleExpiry(cookie, field, now)
   // RFC 6265bis, 5.7, 8: a Secure cookie cannot come over a plain connection.
@@ -220,7 +261,7 @@ function putUsers(
   session: Session,
   { pair, url, now }: { readonly pair: string; readonly url: string; readonly now: Date },
 ): void {
-  const cookie = Cookie.parse(pair.trim(), { loose: true })
+  const cookie = library().Cookie.parse(pair.trim(), { loose: true })
   if (cookie === undefined || cookiesOf(session, hostOf(url)).some((known) => known.key === cookie.key)) return
   cookie.path = '/'
   const set = storeCookie(session, { cookie, url, now })
@@ -229,6 +270,10 @@ function putUsers(
 
 function keyOf(cookie: Cookie): string {
   return `${cookie.domain ?? ''} ${cookie.path ?? ''} ${cookie.key}`
+}
+
+function allCookies(session: Session): readonly Cookie[] {
+  return [...session.counts.keys()].flatMap((domain) => cookiesOf(session, domain))
 }
 
 function cookiesOf(session: Session, domain: string): readonly Cookie[] {
@@ -279,7 +324,13 @@ function setCount(session: Session, domain: string, count: number): void {
   else delete session.store.idx[domain]
 }
 
-function collectChanges(entries: Record<string, string | undefined>, name: string, session: Session): void {
+function collectChanges(
+  entries: Record<string, string | undefined>,
+  session: Session,
+  { name, nowMs }: { readonly name: string; readonly nowMs: number },
+): void {
+  if (session.dirty.size === 0) return
+  Object.assign(entries, session.news.tell([...session.dirty], nowMs))
   for (const domain of session.dirty) {
     const own = cookiesOf(session, domain).filter((cookie) => !session.users.has(keyOf(cookie)))
     const value = own.length === 0 ? undefined : JSON.stringify(own.map((cookie) => cookie.toJSON()))
@@ -295,18 +346,63 @@ interface Loading {
 }
 
 async function loadSession(session: Session, { name, state, now }: Loading): Promise<void> {
-  const keys = await state.keys(cookieKeysOf(name))
+  await session.news.begin(state, now.getTime())
+  const keys = await domainKeys(state, name)
   const values = await Promise.all(keys.map((key) => state.get(key)))
   for (const value of values) {
     for (const cookie of parseStored(value)) restore(session, cookie, now)
   }
 }
 
+async function refreshSession(session: Session, loading: Loading): Promise<void> {
+  const { state, name, now } = loading
+  const prefix = cookieKeysOf(name)
+  const news = await session.news.look(state)
+  const all = news === 'all' ? (await domainKeys(state, name)).map((key) => key.slice(prefix.length)) : []
+  const domains = news === 'all' ? [...new Set([...session.counts.keys(), ...all])] : news
+  const values = await Promise.all(domains.map((domain) => state.get(prefix + domain)))
+  for (const [at, domain] of domains.entries()) takeOver(session, { domain, kept: parseStored(values[at]), now })
+}
+
+async function domainKeys(state: StateStore, name: string): Promise<readonly string[]> {
+  const news = newsKeysOf(name)
+  return (await state.keys(cookieKeysOf(name))).filter((key) => !key.startsWith(news))
+}
+
+interface Domain {
+  readonly domain: string
+  readonly kept: readonly Cookie[]
+  readonly now: Date
+}
+
+/** The store's word counts; what this worker has not saved yet is saved next. */
+function takeOver(session: Session, { domain, kept, now }: Domain): void {
+  if (session.dirty.has(domain)) {
+    for (const cookie of kept) restore(session, cookie, now)
+    return
+  }
+  const inStore = new Set(kept.map(keyOf))
+  const own = cookiesOf(session, domain).filter(
+    (cookie) => !session.users.has(keyOf(cookie)) && !inStore.has(keyOf(cookie)),
+  )
+  const isYoung = ({ creation }: Cookie): boolean =>
+    creation instanceof Date && now.getTime() - creation.getTime() < OVERWRITTEN_WITHIN_MS
+  for (const cookie of own) if (!isYoung(cookie)) remove(session, cookie)
+  for (const cookie of kept) {
+    session.store.putCookie(cookie, () => {})
+    session.users.delete(keyOf(cookie))
+  }
+  recount(session, domain, now)
+  if (!own.some(isYoung)) session.dirty.delete(domain)
+}
+
 /** What another version or a hand wrote is passed over, not trusted. */
 function parseStored(value: string | undefined): readonly Cookie[] {
   try {
     const list: unknown = JSON.parse(value ?? '[]')
-    return Array.isArray(list) ? list.map((each) => Cookie.fromJSON(each)).filter((cookie) => cookie !== undefined) : []
+    return Array.isArray(list)
+      ? list.map((each) => library().Cookie.fromJSON(each)).filter((cookie) => cookie !== undefined)
+      : []
   } catch {
     return []
   }
