@@ -1,6 +1,6 @@
 /** The download cache as a person meets it: no page twice, no wait for what is kept, crawls without a network. */
 
-import { cp, readdir, readFile } from 'node:fs/promises'
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { treeSite } from '../../src/testing/site-shapes.ts'
@@ -160,6 +160,22 @@ describe('what a server answers', () => {
     expect(last.get('/tagged')).toMatchObject({ title: 'tagged', status: 200, fromCache: true })
     expect(last.get('/dated')).toMatchObject({ title: 'dated', status: 200, fromCache: true })
     expect(last.get('/plain')).toMatchObject({ fromCache: false })
+  })
+
+  it('is asked for again for every seed of a recrawl, also before the seeds are read again', async () => {
+    await using folder = await openTemporaryFolder()
+    await using site = await openTestSite({ '/page/*': { headers: { etag: '"v1"' } } })
+    const paths = Array.from({ length: 30 }, (_, n) => `/page/${n}`)
+    const seeds = join(folder.path, 'seeds.txt')
+    await writeFile(seeds, paths.map((path) => `${site.url(path)}\n`).join(''))
+    const args = ['--seeds', seeds, '--depth', '0', '--no-robots', '--cache-ttl', '0']
+    await crawl(folder.path, site.url('/page/0'), ...args)
+    site.clearLog()
+    expect(await crawl(folder.path, site.url('/page/0'), ...args, '--recrawl')).toMatchObject({
+      pages: 30,
+      skipped: {},
+    })
+    expect(site.log.map(({ path }) => path).toSorted()).toEqual(paths.toSorted())
   })
 
   it('survives a kill in the middle: what was kept is whole, and is not asked for again', async () => {
