@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { configError } from '../../config/given.ts'
 import type { ResolvedOptions } from '../../config/options.ts'
+import { storeKindOf } from '../../config/store-url.ts'
 import type { CrawlRun, CrawlSummary, ForceStart } from '../../crawler/contract.ts'
 import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
@@ -34,6 +35,10 @@ export async function runCrawl(context: CommandContext): Promise<ExitCode> {
 /** Runs the crawl of the options to its end. */
 export async function crawlSeeds(context: CommandContext, seeds: readonly string[]): Promise<ExitCode> {
   const { options, host, output } = context
+  if (options.processes !== 1 && options.store !== undefined && storeKindOf(options.store) === 'memory')
+    throw configError(
+      `--processes ${options.processes}: expected 1 with --store memory:, which no other process sees; leave --store out to share the folder ${options.dir}`,
+    )
   const { startCrawl } = await loadLibrary()
   const { startPool } = await import('../../cluster/supervisor.ts')
   const run = startCrawl({

@@ -58,6 +58,10 @@ describe('wrong usage', () => {
     [['https://a.test/'], /did you mean spoor crawl https:\/\/a\.test\/\?/],
     [['--depth', '3'], /expected a command first/],
     [['crawl'], /expected a URL, --seeds or --sitemap/],
+    [
+      ['crawl', 'http://a.test/', '--store', 'memory:', '--processes', '2'],
+      /--processes 2: expected 1 with --store memory:/,
+    ],
     [['crawl', 'example.com'], /found "example\.com"; did you mean https:\/\/example\.com\?/],
     [['crawl', 'file:///etc/passwd'], /expected an http or https URL \(this one is file:\)/],
     [['crawl', 'http://[broken'], /expected an http or https URL, found "http:\/\/\[broken"$/m],
