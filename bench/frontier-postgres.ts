@@ -37,7 +37,14 @@ function openTask(store: Store, delayMs: number): Promise<void> {
 }
 
 /** The steady state of a crawl: each page brings one new URL, a few known ones, and one item; leases follow at once. */
-async function work(url: string, pages: number, hosts: number): Promise<{ settled: number; seconds: number }> {
+interface Done {
+  readonly settled: number
+  readonly seconds: number
+  /** Of the worker alone, without the server. */
+  readonly cpuUs: number
+}
+
+async function work(url: string, pages: number, hosts: number): Promise<Done> {
   const store = await open(url)
   const name = randomUUID().slice(0, 8)
   let made = 0
@@ -45,6 +52,7 @@ async function work(url: string, pages: number, hosts: number): Promise<{ settle
   await openTask(store, 0)
   await store.frontier.add(Array.from({ length: Math.max(BATCH * 2, hosts) }, next))
   const sinceMs = performance.now()
+  const since = process.cpuUsage()
   let settled = 0
   let leases: readonly Lease[] = []
   while (settled < pages) {
@@ -68,8 +76,9 @@ async function work(url: string, pages: number, hosts: number): Promise<{ settle
     leases = more
   }
   const seconds = (performance.now() - sinceMs) / 1000
+  const { user, system } = process.cpuUsage(since)
   await store.close()
-  return { settled, seconds }
+  return { settled, seconds, cpuUs: user + system }
 }
 
 async function workTogether(
@@ -84,16 +93,17 @@ async function workTogether(
     Array.from({ length: workers }, async () => {
       const args = ['--import', 'jiti/register', file, 'work', url, String(each), String(hosts)]
       const { stdout } = await promisify(execFile)(process.execPath, args)
-      return JSON.parse(stdout) as { settled: number; seconds: number }
+      return JSON.parse(stdout) as Done
     }),
   )
   const settled = runs.reduce((sum, run) => sum + run.settled, 0)
   const seconds = Math.max(...runs.map((run) => run.seconds))
   const perSecond = settled / seconds
+  const cpuUs = runs.reduce((sum, run) => sum + run.cpuUs, 0) / settled
   const problems = await store.verify()
   console.log(
     `${workers} processes, ${hosts} hosts, batches of ${BATCH}: ${perSecond.toFixed(0)} pages/s, ` +
-      `${(perSecond * 3).toFixed(0)} operations/s, ${problems.length} problems`,
+      `${(perSecond * 3).toFixed(0)} operations/s, ${cpuUs.toFixed(0)} us CPU of the workers a page, ${problems.length} problems`,
   )
   await store.close()
 }

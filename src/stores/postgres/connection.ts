@@ -1,5 +1,6 @@
 /** One connection to the server: what is sent is sent at once, whatever is still unanswered. */
 
+import type { Clock } from '../../core/clock.ts'
 import type { Client, Driver } from './driver.ts'
 import type { Address } from './address.ts'
 
@@ -25,11 +26,13 @@ export interface ConnectOptions {
   /** Shown in the server's list of sessions. */
   readonly name: string
   readonly readOnly: boolean
+  readonly clock: Clock
 }
 
 /** No answer for this long counts as a lost connection. */
 const ANSWER_TIMEOUT_MS = 30_000
 const CONNECT_TIMEOUT_MS = 10_000
+const GOODBYE_MS = 2000
 
 /**
  * Every look-up here goes by an index, and joins are written in the order in which they are to be made. A plan that was
@@ -58,7 +61,7 @@ const types = {
       NUMBERS.has(oid) ? Number(text) : oid === BOOL ? text === 't' : text,
 }
 export async function connect(options: ConnectOptions): Promise<Connection> {
-  const { driver, address, name, readOnly } = options
+  const { driver, address, name, readOnly, clock } = options
   const client = new driver.Client({
     connectionString: address.url,
     application_name: name,
@@ -69,7 +72,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     // one round trip for several statements
     pipeline: true,
   })
-  const connection = wrap(client, address.prefix)
+  const connection = wrap(client, address.prefix, clock)
   try {
     await client.connect()
     const [row] = (await connection.script(SETTINGS)).at(-1) as readonly { readonly backend: string }[]
@@ -82,7 +85,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   }
 }
 
-function wrap(client: Client, prefix: string): Connection & { backend: string } {
+function wrap(client: Client, prefix: string, clock: Clock): Connection & { backend: string } {
   const names = new Map<string, { readonly name: string; readonly text: string }>()
   const named = (sql: string): string => sql.replaceAll(/@(\w)/g, `${prefix}$1`)
   const prepared = (sql: string): { readonly name: string; readonly text: string } => {
@@ -129,7 +132,13 @@ function wrap(client: Client, prefix: string): Connection & { backend: string } 
     },
     close: async () => {
       alive = false
-      await client.end().catch(() => undefined)
+      const said = new AbortController()
+      const goodbye = client.end().catch(() => undefined)
+      await Promise.race([goodbye, clock.sleep(GOODBYE_MS, said.signal)])
+      said.abort()
+      // A server that does not even hear this: the driver's type does not tell of its socket.
+      const { stream } = Object(client).connection as { readonly stream: { destroy(): void } }
+      stream.destroy()
     },
   }
 }

@@ -24,7 +24,7 @@ import type { DueWork } from './upkeep.ts'
 /** Hosts that another holds just now are waited for only when there is nothing else; so many at once. */
 const MAX_WAITED = 16
 /** More hosts than leases are looked at: some cannot start after all. */
-const SPARE_HOSTS = 32
+const SPARE_HOSTS = 16
 const MAX_LEASES = 500
 
 export async function lease(session: Session, options: LeaseOptions): Promise<readonly Lease[]> {

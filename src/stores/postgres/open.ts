@@ -48,7 +48,7 @@ export async function openStoreAs(
   const address = parseAddress(url)
   const driver = await loadDriver()
   const connectTo = (): Promise<Connection> =>
-    connect({ driver, address, name: `spoor ${owner}`.slice(0, 63), readOnly })
+    connect({ driver, address, name: `spoor ${owner}`.slice(0, 63), readOnly, clock })
   await prepare({ connectTo, address, readOnly, clock })
   const { location, prefix } = address
   const link = createLink({ connect: connectTo, clock, random, location, readOnly })

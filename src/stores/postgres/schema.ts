@@ -6,7 +6,7 @@ import { CrawlError } from '../../core/errors.ts'
 import { lockOf } from './locks.ts'
 
 /** Grows when an older version could not read what this one writes. */
-export const FORMAT = 1
+const FORMAT = 1
 /** Older ones are not looked after any more. */
 const LEAST_SERVER = 13
 

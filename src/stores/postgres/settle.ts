@@ -12,7 +12,7 @@ import { DONE, FAILED, PENDING, SKIPPED } from './schema.ts'
 import { queueOf } from './session.ts'
 
 /** All fingerprints have this length, so that many are kept as one string. */
-export const FINGERPRINT_LENGTH = 16
+const FINGERPRINT_LENGTH = 16
 
 /** `entry` is leased by this settlement's lease, and its row is locked for this transaction. */
 export function settleOne(draft: Draft, entry: Entry, settlement: Settlement): void {
