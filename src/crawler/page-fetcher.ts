@@ -81,7 +81,7 @@ async function fetchOnce(url: string, tools: Tools): Promise<FetchedPage> {
   return pageOf(parsed.url, followed, verdict)
 }
 
-export function requestOf(url: string, options: FetchOptions): FetchRequest {
+function requestOf(url: string, options: FetchOptions): FetchRequest {
   const { headers, seedHeaders } = requestHeadersOf(options)
   const cookies = options.cookies.map(({ name, value }) => `${name}=${value}`)
   const cookie = [seedHeaders['cookie'], ...cookies].filter((part) => part !== undefined).join('; ')

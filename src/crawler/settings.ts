@@ -8,7 +8,7 @@ import { createIdentity } from '../url/identity.ts'
 /** Least time between two request starts to one host when nobody asked for another. */
 export const DEFAULT_DELAY_MS = 500
 /** Long enough for a slow page, short enough that what a dead machine held comes back soon; renewed while work goes on. */
-export const LEASE_MS = 60_000
+const LEASE_MS = 60_000
 
 export function taskSettingsOf(options: ResolvedOptions): TaskSettings {
   return {

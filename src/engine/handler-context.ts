@@ -23,7 +23,7 @@ export function pageRequestOf(lease: Lease): PageRequest {
   }
 }
 
-export function pageResponseOf({ response, fromCache }: Exchange): PageResponse {
+function pageResponseOf({ response, fromCache }: Exchange): PageResponse {
   const { url, status, headers } = response
   return {
     url,

@@ -32,7 +32,7 @@ export interface Doorway {
   readonly refresh?: PageRefresh | undefined
 }
 
-export function enqueueOne(way: Doorway, candidate: Candidate): void {
+function enqueueOne(way: Doorway, candidate: Candidate): void {
   const { door, buffer, keepKnownLinks } = way
   const answer = door.admit(candidate)
   if (answer === 'known') countKnown(way, candidate.url)

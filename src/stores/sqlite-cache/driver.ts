@@ -1,9 +1,8 @@
 /** SQLite for the cache, and the result codes that it looks at. */
 
-import { type Database, loadDriver, type SqlValue, type Statement } from '../sqlite-driver.ts'
+import { type Database, loadDriver, type Statement } from '../sqlite-driver.ts'
 
-export type SqlRow = Readonly<Record<string, SqlValue>>
-export type { Database as SqlDatabase, SqlValue, Statement as SqlStatement }
+export type { Database as SqlDatabase, Statement as SqlStatement }
 
 /** Throws the driver's own error. */
 export function openDatabase(file: string): Database {

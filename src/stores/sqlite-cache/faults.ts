@@ -10,7 +10,13 @@ export function storeError(error: unknown, location: string): CrawlError {
   switch (sqliteCodeOf(error)) {
     case SQLITE.CORRUPT:
     case SQLITE.NOTADB:
-      return new CrawlError('STORE_CORRUPT', options)
+      return new CrawlError('STORE_CORRUPT', {
+        cause: error,
+        context: {
+          location,
+          problem: `${problem}. Delete the file (its pages are downloaded again) or use --cache off`,
+        },
+      })
     case SQLITE.FULL:
       return new CrawlError('STORE_FULL', options)
     case SQLITE.IOERR:

@@ -191,24 +191,24 @@ describe('a jar with a store', () => {
   })
 })
 
-describe('jars of two workers over one store', () => {
-  function workers(): { readonly a: CookieJars; readonly b: CookieJars; advance(ms: number): void } {
-    const state = memoryState()
-    let shift = 0
-    const clock: Clock = {
-      ...systemClock,
-      nowMs: () => Date.now() + shift,
-      monotonicMs: () => systemClock.monotonicMs() + shift,
-    }
-    return {
-      a: createCookieJars({ clock, state }),
-      b: createCookieJars({ clock, state }),
-      advance: (ms) => {
-        shift += ms
-      },
-    }
+function workers(): { readonly a: CookieJars; readonly b: CookieJars; advance(ms: number): void } {
+  const state = memoryState()
+  let shift = 0
+  const clock: Clock = {
+    ...systemClock,
+    nowMs: () => Date.now() + shift,
+    monotonicMs: () => systemClock.monotonicMs() + shift,
   }
+  return {
+    a: createCookieJars({ clock, state }),
+    b: createCookieJars({ clock, state }),
+    advance: (ms) => {
+      shift += ms
+    },
+  }
+}
 
+describe('jars of two workers over one store', () => {
   it('learn from each other what was set, changed and taken back', async () => {
     const { a, b, advance } = workers()
     await Promise.all([a.load('t'), b.load('t')])
