@@ -54,6 +54,7 @@ export interface Page {
   /** The links of `scan` without repetitions and without the page itself. */
   readonly links: readonly string[]
   readonly title: string
+  /** A tree of the first 8 MiB of the text, nested 512 levels deep at the most, as browsers do. */
   readonly $: CheerioAPI
   /** Free of user code that waits; `text` of the body as JSON. */
   json(): unknown

@@ -14,7 +14,7 @@ import { followHop, hopOf, MAX_HOPS } from './redirect.ts'
 import { createHandlerContext, runWithDeadline } from './handler-context.ts'
 import { createPageBuffer, type Doorway, enqueuePageLinks, type PageBuffer } from './page-buffer.ts'
 import { trapRefusal } from './enqueue.ts'
-import { openPage, MAX_SCAN_CHARS } from './page.ts'
+import { MAX_FIELD_CHARS, MAX_SCAN_CHARS, type OpenPage, openPage } from './page.ts'
 import { answered, failed, retryOrFail, type Story } from './settlement.ts'
 
 /** A refresh that is due within a second (in seconds) is meant as a redirect. */
@@ -49,7 +49,7 @@ export async function handlePage(story: Story, response: FetchResponse): Promise
 const MANY_LINKS = 1000
 
 /** What a page is cut at is told; it is far beyond what pages hold. */
-function tellCuts({ deps, lease }: Story, page: Page): void {
+function tellCuts({ deps, lease, task }: Story, page: Page): void {
   const { url } = lease
   const { foundCount } = page.scan
   const dropped = foundCount > MANY_LINKS ? page.scan.droppedLinks : 0
@@ -57,12 +57,15 @@ function tellCuts({ deps, lease }: Story, page: Page): void {
   if (page.body.length > MAX_SCAN_CHARS && page.text.length > MAX_SCAN_CHARS) {
     deps.log.warn({ url, chars: page.text.length, read: MAX_SCAN_CHARS }, 'a page is read for links in part only')
   }
+  if (task.fieldsOf !== undefined && page.body.length > MAX_FIELD_CHARS && page.text.length > MAX_FIELD_CHARS) {
+    deps.log.warn({ url, chars: page.text.length, read: MAX_FIELD_CHARS }, 'a page is searched for fields in part only')
+  }
 }
 
 interface Handling {
   readonly story: Story
   readonly exchange: Exchange
-  readonly page: Page
+  readonly page: OpenPage
   readonly way: Doorway
 }
 
@@ -104,6 +107,7 @@ function refreshOf(page: Page, response: FetchResponse): PageRefresh | undefined
 async function recordPage({ story, exchange, page, way }: Handling): Promise<void> {
   await enqueuePageLinks(way, page, isNofollow(page, exchange, story.deps.clock.nowMs()))
   const { lease, response, fromCache, task } = exchange
+  if (task.fieldsOf !== undefined) await page.prepareTree()
   way.buffer.items.push({
     isPage: true,
     data: pageItem({

@@ -1,10 +1,10 @@
 /** The answer's body as a page: decoded, scanned and parsed only when someone asks. */
 
-import { createRequire } from 'node:module'
-import type { CheerioAPI, load as Load } from 'cheerio'
+import type { CheerioAPI } from 'cheerio'
 import type { PageScan, ScanOptions } from '../extract/contract.ts'
 import { decodePage, decodePageInTurns } from '../extract/charset.ts'
 import { sniffType } from '../extract/content-type.ts'
+import { loadTree, loadTreeInTurns } from '../extract/page-tree.ts'
 import { scanPage, scanPageInTurns } from '../extract/scan.ts'
 import { headerOf } from '../fetch/headers.ts'
 import type { FetchResponse } from '../fetch/contract.ts'
@@ -26,24 +26,31 @@ const EMPTY_SCAN: Omit<PageScan, 'base'> = {
   visitLinksInTurns: async () => undefined,
 }
 
-// cheerio costs 60 ms and some memory to load: only for those who touch `$`, which is not a promise
-const requireHere = createRequire(import.meta.url)
-
 /** Bodies up to here are worked out in one go when they are asked for: some 20 ms for the worst of them. */
 const BIG_BODY_BYTES = 256 * 1024
 /** Of a page, further down no links are looked for: what only the end of a page ends is searched in one go. */
 export const MAX_SCAN_CHARS = 64 * 1024 * 1024
 
+/** Trees of no more are built in one go. */
+const SMALL_TREE_CHARS = 64 * 1024
+/** Of a page, fields are looked for in no more: a search goes through the whole tree at once. */
+export const MAX_FIELD_CHARS = 2 * 1024 * 1024
+
 /** Of one page; a folder listing has as many. */
 const MAX_LINKS = 250_000
 
+export interface OpenPage extends Page {
+  /** Builds the tree of a large page in turns, of its first 2 MiB. Undefined: it is small, and can be built at once. */
+  prepareTree(): Promise<void> | undefined
+}
+
 /** A large page is decoded and scanned right away, in turns, so that it holds up no other. */
-export function openPage(response: FetchResponse, options: PageOptions): Page | Promise<Page> {
+export function openPage(response: FetchResponse, options: PageOptions): OpenPage | Promise<OpenPage> {
   const page = new LazyPage(response, options)
   return response.body.length > BIG_BODY_BYTES && page.isHtml ? page.prepare() : page
 }
 
-class LazyPage implements Page {
+class LazyPage implements OpenPage {
   readonly url: string
   readonly body: Uint8Array
   readonly #response: FetchResponse
@@ -61,7 +68,17 @@ class LazyPage implements Page {
     this.#options = options
   }
 
-  async prepare(): Promise<Page> {
+  prepareTree(): Promise<void> | undefined {
+    if (this.#dom !== undefined || this.text.length <= SMALL_TREE_CHARS) return undefined
+    return this.#buildTree()
+  }
+
+  async #buildTree(): Promise<void> {
+    const text = this.text.slice(0, MAX_FIELD_CHARS)
+    this.#dom = this.isHtml ? await loadTreeInTurns(text) : loadTree(text, { xml: this.#sniffed().isXml })
+  }
+
+  async prepare(): Promise<OpenPage> {
     this.#decoded = await decodePageInTurns(this.body, this.#contentType())
     this.#scan = await scanPageInTurns(...this.#toScan())
     return this
@@ -102,12 +119,7 @@ class LazyPage implements Page {
   }
 
   get $(): CheerioAPI {
-    if (this.#dom === undefined) {
-      const { load } = requireHere('cheerio') as { load: typeof Load }
-      const xml = this.#sniffed().isXml && !this.isHtml
-      this.#dom = load(this.text, xml ? { xml: true } : {})
-    }
-    return this.#dom
+    return (this.#dom ??= loadTree(this.text, { xml: this.#sniffed().isXml && !this.isHtml }))
   }
 
   json(): unknown {

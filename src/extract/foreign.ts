@@ -7,6 +7,11 @@ const BREAKOUTS: ReadonlySet<string> = new Set(
     'nobr ol p pre ruby s small span strong strike sub sup table tt u ul var'
   ).split(' '),
 )
+/** Does a start tag of this name end foreign content wherever it stands? */
+export function isBreakout(name: string): boolean {
+  return BREAKOUTS.has(name)
+}
+
 /** Their end tags close an HTML element around the foreign one, and the foreign one with it. */
 const HTML_ENDS: ReadonlySet<string> = new Set(
   [
