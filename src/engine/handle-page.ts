@@ -20,7 +20,19 @@ import { answered, failed, retryOrFail, type Story } from './settlement.ts'
 /** A refresh that is due within a second (in seconds) is meant as a redirect. */
 const INSTANT_S = 1
 
-export async function handlePage(story: Story, response: FetchResponse): Promise<Settlement> {
+/** The text of such a body weighs as much again or twice: the command's own handler takes them one after the other. */
+const HUGE_BODY_BYTES = 8 * 1024 * 1024
+/** Of this process, whose memory it is about. */
+let hugePages: Promise<unknown> = Promise.resolve()
+
+export function handlePage(story: Story, response: FetchResponse): Promise<Settlement> {
+  if (response.body.length <= HUGE_BODY_BYTES || story.task.handler.kind === 'user') return handleNow(story, response)
+  const handling = hugePages.then(() => handleNow(story, response))
+  hugePages = handling.catch(() => undefined) // whoever asked for it hears of it
+  return handling
+}
+
+async function handleNow(story: Story, response: FetchResponse): Promise<Settlement> {
   const { task, lease } = story
   const opened = openPage(response, task.page)
   const page = opened instanceof Promise ? await opened : opened
