@@ -13,7 +13,7 @@ const shape = treeSite(200, 5)
 const SQLITE_MAGIC = 'SQLite format 3'
 
 function crawl(site: TestSite, dir: string): Promise<CommandEnd> {
-  return runSpoor(['crawl', site.url(shape.seed), '--dir', dir, '--quiet', '--json'])
+  return runSpoor(['crawl', site.url(shape.seed), '--dir', dir, '--quiet', '--json', '--cache', 'off'])
 }
 
 /** The database that holds the crawl: the largest one of the folder. */
