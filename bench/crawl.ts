@@ -59,10 +59,13 @@ function report(runs: ReadonlyMap<string, readonly PeerRun[]>, pages: number): v
   console.log('\nmedians')
   const [reference] = runs.keys()
   const speeds = new Map([...runs].map(([name, results]) => [name, median(results.map(speedOf))]))
+  const costs = new Map([...runs].map(([name, results]) => [name, median(results.map(costOf))]))
   for (const [name, results] of runs) console.log(lineOf(name, results, pages))
   for (const [name, speed] of speeds) {
     if (name === reference || reference === undefined) continue
+    const cost = costs.get(name) ?? 0
     console.log(`${name} : ${reference} = ${(speed / (speeds.get(reference) ?? speed)).toFixed(2)} (pages/s)`)
+    console.log(`${name} : ${reference} = ${(cost / (costs.get(reference) ?? cost)).toFixed(2)} (CPU-ms/page)`)
   }
   // a run that lost a page is no measurement
   if ([...runs.values()].flat().some((run) => run.pages !== pages || run.code !== 0)) process.exitCode = 1
@@ -71,11 +74,15 @@ function report(runs: ReadonlyMap<string, readonly PeerRun[]>, pages: number): v
 function lineOf(name: string, results: readonly PeerRun[], pages: number): string {
   const cells = [
     `${Math.round(median(results.map(speedOf)))} pages/s`,
-    `${median(results.map((run) => run.cpuMs / Math.max(1, run.pages))).toFixed(3)} CPU-ms/page`,
+    `${median(results.map(costOf)).toFixed(3)} CPU-ms/page`,
     `${Math.round(median(results.map((run) => run.peakMiB)))} MiB peak`,
     `${Math.min(...results.map((run) => run.pages))} of ${pages} pages`,
   ]
   return `${name.padEnd(8)}${cells.map((cell) => cell.padStart(22)).join('')}`
+}
+
+function costOf(run: PeerRun): number {
+  return run.cpuMs / Math.max(1, run.pages)
 }
 
 function speedOf(run: PeerRun): number {
