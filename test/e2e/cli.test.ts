@@ -89,7 +89,9 @@ it('ends quietly and well when the reader of stdout goes away', async () => {
   await using site = await openTestSite(shape.handler)
   const main = join(root, 'dist/cli/main.js')
   const args = [main, 'crawl', site.url(shape.seed), '--dir', folder.path, '--delay', '0', '--quiet', '-o', '-']
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  // without the variables of the test run: names of SPOOR_… that are no option are refused
+  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' }
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let stderr = ''
   child.stderr.on('data', (chunk: Buffer) => {
     stderr += chunk.toString()
