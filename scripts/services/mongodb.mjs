@@ -13,8 +13,8 @@ const STOP_WITHIN_MS = 5000
 
 /**
  * Starts a server on a free loopback port with its data in a folder of its own, which `stop` removes.
- * `stop` and `restart` wait for the old process to end; `kill` uses SIGKILL, as a crash does.
- * @param {{ setup?: { user: string, password: string } }} [options] asks for a login, with this first user
+ * @param {import('./mongodb.d.mts').MongodbServiceOptions} [options]
+ * @returns {Promise<import('./mongodb.d.mts').MongodbService>}
  */
 export async function start({ setup } = {}) {
   const binary = process.env['SPOOR_FERRETDB'] ?? build()
@@ -40,8 +40,9 @@ export async function start({ setup } = {}) {
   }
   return {
     url: `mongodb://127.0.0.1:${port}/spoor`,
-    kill: () => end('SIGKILL'),
-    launch: async () => {
+    port,
+    restart: async () => {
+      await end('SIGKILL')
       server = await launch()
     },
     stop: async () => {

@@ -2,7 +2,7 @@
 
 import { createCompactSet } from '../../util/compact-set.ts'
 import type { CompactSet } from '../../util/compact-set.ts'
-import { comparePlaces, KINDS } from './documents.ts'
+import { comparePlaces, dueList, KINDS } from './documents.ts'
 import type { Kind, Placed } from './documents.ts'
 import type { Found, Stored, Write } from './server.ts'
 import { createUnapplied } from './unapplied.ts'
@@ -109,9 +109,17 @@ export function createCache(seed: number): Cache {
     window.read = window.entries.length
   }
   const remember = (write: Write): void => {
-    if (write.kind === 'tasks' && write.isNew) known.set(Number(write.id), createCompactSet(seed))
-    if (write.kind === 'requests' && write.isNew)
-      known.get(Number(write.id.slice(0, write.id.indexOf(':'))))?.add(write.id)
+    if (!write.isNew) return
+    // Who sees a list begin knows all of it from then on.
+    if (write.kind === 'queues' && !windows.requests.has(write.id)) {
+      windows.requests.set(write.id, { entries: [], bound: undefined, read: 0 })
+    }
+    if (write.kind === 'tasks') {
+      const taskId = Number(write.id)
+      known.set(taskId, createCompactSet(seed))
+      windows.queues.set(dueList(taskId), { entries: [], bound: undefined, read: 0 })
+    }
+    if (write.kind === 'requests') known.get(Number(write.id.slice(0, write.id.indexOf(':'))))?.add(write.id)
   }
 
   const keep = ({ kind, id, doc }: Omit<Write, 'isNew'>, v: number): void => {

@@ -32,7 +32,7 @@ const CONNECTION_ERRORS = new Set([
   'ConnectionPoolClearedError',
 ])
 
-export function codeOf(error: unknown): number | undefined {
+function codeOf(error: unknown): number | undefined {
   // The errors inside a MongoBulkWriteError are none by their class.
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
   return typeof error.code === 'number' ? error.code : undefined
@@ -54,10 +54,13 @@ export function isPassing(error: unknown): boolean {
   if (code === UNAUTHORIZED || code === AUTHENTICATION_FAILED) return false
   if (isLoginError(error)) return false
   if (CONNECTION_ERRORS.has(error.name)) return true
-  // FerretDB says so when it is being stopped while it works.
-  if (/context canceled|connection (closed|reset)|database is locked|interrupted/i.test(error.message)) return true
-  return code !== undefined && (PASSING.has(code) || PASSING_TOO.has(code))
+  if (code !== undefined && (PASSING.has(code) || PASSING_TOO.has(code))) return true
+  // A bulk write that loses its connection says so in its words or in its cause only; FerretDB, when it is stopped.
+  return PASSING_WORDS.test(error.message) || isPassing(error.cause)
 }
+
+const PASSING_WORDS =
+  /E(CONN(RESET|REFUSED|ABORTED)|PIPE|TIMEDOUT)|connection .*(closed|reset|timed out)|context canceled|socket hang up|database is locked|interrupted/i
 
 /** A server that cannot be selected because nobody is let in says so in the cause only. */
 function isLoginError(error: Error): boolean {
@@ -97,7 +100,7 @@ export function closedError({ location }: Pick<Place, 'location'>): CrawlError {
 }
 
 /** Without anything that must not be seen. */
-function hush(message: string, { secrets }: Pick<Place, 'secrets'>): string {
+export function hush(message: string, { secrets }: Pick<Place, 'secrets'>): string {
   return secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message)
 }
 

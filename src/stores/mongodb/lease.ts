@@ -142,7 +142,7 @@ function giveLeases(
   const leases = plans.flatMap(({ queue, turns }, index) =>
     turns.map(({ turn, hostDown }, at) => {
       const row = tx.get('requests', heads[index]?.[at] ?? '')
-      if (row === undefined) {
+      if (row === undefined || row.q !== queue.key) {
         throw new Error(`Queue ${queue.key} counts ${queue.doc.ready} requests, found ${heads[index]?.length ?? 0}`)
       }
       setRow(tx, row, leased(row, { owner, token, atMs: tx.nowMs }, expiresAtMs))

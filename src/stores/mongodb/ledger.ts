@@ -1,25 +1,20 @@
 /** Transactions on a server that has none: a log that only one can write next, and documents that follow it. */
 
 import type { Clock } from '../../core/clock.ts'
+import { isCrawlError } from '../../core/errors.ts'
 import type { Random } from '../../util/random.ts'
 import type { Cache, Entry } from './cache.ts'
+import { META } from './documents.ts'
 import type { Kind, Placed } from './documents.ts'
 import { closedError } from './errors.ts'
 import type { Instant } from './instant.ts'
+import { isFailure, runBatch, runJobs, takeBatch } from './jobs.ts'
+import type { Job, Work } from './jobs.ts'
 import { createLog, KEPT_RECORDS } from './log.ts'
 import type { LogRecord } from './log.ts'
 import type { Found, Server } from './server.ts'
-import { createAttempt, isMissing } from './transaction.ts'
+import { createAttempt } from './transaction.ts'
 import type { Attempt, Transaction, Wanted } from './transaction.ts'
-
-/** One piece of work; it may be run several times, all but the last in vain. */
-export interface Work<T> {
-  readonly run: (tx: Transaction) => T
-  /** Names what `run` will need, so that it is read in one go. May stop as `run` may. */
-  readonly prepare?: (tx: Transaction) => void
-  /** How much of a transaction it fills. Default 1. */
-  readonly weight?: number
-}
 
 export interface Ledger {
   /** Resolves when it is committed and where it belongs. */
@@ -54,26 +49,20 @@ export interface LedgerOptions {
   readonly onFlush: (tx: Transaction) => void
 }
 
-interface Job {
-  readonly work: Work<unknown>
-  readonly kind: 'read' | 'write' | 'apply'
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: unknown) => void
-}
-
-/** A transaction takes in no further job beyond. */
-const MAX_WEIGHT = 2500
 /**
  * Documents follow the log in steps of so many records: of a document that is written again and again only the last
  * state is. Who commits the last record of a step sees to it; when that fails, whoever finds two steps open.
  */
 const APPLY_EVERY = 16
 /** Or earlier, when so many documents wait. */
-const MAX_UNAPPLIED = 4000
+const MAX_UNAPPLIED = 6000
 /** Nobody commits any more before documents follow, when the log is ahead by so many steps. */
 const MAX_STEPS_AHEAD = 4
 /** Documents follow also when nothing more comes. */
 const IDLE_MS = 1000
+/** How long another who says that it lets documents follow is believed, and how often it is looked whether it has. */
+const BELIEVED_FOR_MS = 10_000
+const WAIT_FOR_OTHERS_MS = 20
 const NOTHING: Work<void> = { run: () => undefined }
 /** Of a task with no more requests their ids are read once, so that new ones are known to be new. */
 const MAX_IDS_READ = 200_000
@@ -82,6 +71,9 @@ const MIN_IDS_WANTED = 50
 /** A wait after a lost race: a random part of it, doubled with each race, up to the most. */
 const RACE_MS = 2
 const MAX_RACE_MS = 40
+/** For each other process at work, up to so many, a random part of this is waited between two commits. */
+const MANNERS_MS = 3
+const MAX_MANNERS = 4
 /** Places read of a list, at the least. */
 const MIN_WINDOW = 32
 
@@ -95,9 +87,12 @@ export function createLedger(options: LedgerOptions): Ledger {
   let head = -1
   let headAtMs = 0
   let applied = 0
+  /** Records of this process since the last one of another. */
+  let wins = 0
   let applying: Promise<void> | undefined
   let cancelIdle: (() => void) | undefined
   const asksForKnown = new Set<number>()
+  const patience = createPatience(clock)
   let records = 0
   const asked = { serverMs: 0, atMs: 0 }
 
@@ -127,19 +122,30 @@ export function createLedger(options: LedgerOptions): Ledger {
     headAtMs = Math.max(headAtMs, record.atMs)
     noteApplied(Math.min(record.applied, head))
   }
-  /** Lets documents follow the log up to `head`. */
-  const apply = async (): Promise<void> => {
+  /** Lets documents follow the log up to `head`, unless another is at it: then nothing is done, or it is waited for. */
+  const apply = async (isUrgent: boolean): Promise<void> => {
     const upTo = head
-    // Another may have done it.
-    const others = await log.appliedUpTo()
-    if (others < upTo) {
-      await server.apply(cache.unapplied.writes())
-      await log.noteApplied(upTo)
+    const writes = cache.unapplied.writes()
+    const mark = `${name}.${upTo}`
+    for (;;) {
+      noteApplied(Math.min(head, await log.appliedUpTo()))
+      if (applied >= upTo) return
+      const by = await log.claimApplying(mark)
+      if (by === undefined) break
+      if (patience.isOver(by)) await log.releaseApplying(by)
+      else if (isUrgent) await clock.sleep(WAIT_FOR_OTHERS_MS)
+      else return
     }
-    noteApplied(Math.min(head, Math.max(others, upTo)))
+    try {
+      await server.apply(writes)
+      await log.noteApplied(upTo)
+    } finally {
+      await log.releaseApplying(mark)
+    }
+    noteApplied(Math.min(head, upTo))
   }
-  const startApplying = (): Promise<void> => {
-    applying ??= apply().finally(() => {
+  const startApplying = (isUrgent: boolean): Promise<void> => {
+    applying ??= apply(isUrgent).finally(() => {
       applying = undefined
     })
     return applying
@@ -148,9 +154,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     const ahead = head - applied
     const isOurs = head % APPLY_EVERY === 0 || ahead > APPLY_EVERY * 2 || cache.unapplied.size > MAX_UNAPPLIED
     if (!isOurs || ahead === 0) return
+    const isFarAhead = ahead > APPLY_EVERY * MAX_STEPS_AHEAD || cache.unapplied.size > MAX_UNAPPLIED * MAX_STEPS_AHEAD
     // What goes wrong here goes wrong again in the next commit, which has somebody to tell.
-    const step = startApplying().catch(() => undefined)
-    if (ahead > APPLY_EVERY * MAX_STEPS_AHEAD || cache.unapplied.size > MAX_UNAPPLIED * MAX_STEPS_AHEAD) await step
+    const step = startApplying(isFarAhead).catch(() => undefined)
+    if (isFarAhead) await step
   }
   /** Reads whatever others have committed. */
   const catchUp = async (): Promise<void> => {
@@ -163,7 +170,10 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (next === 'emptied' || steps > KEPT_RECORDS / 2) {
         await begin()
         steps = 0
-      } else take(next)
+      } else {
+        take(next)
+        wins = 0
+      }
     }
     await asking
   }
@@ -190,14 +200,23 @@ export function createLedger(options: LedgerOptions): Ledger {
       for (const id of ids) own.set(id, found.get(id))
       for (const one of found.values()) cache.note(kind, one)
     })
-    const lists = [...wanted.lists.values()].map(async ({ kind, list, n }) => {
-      const limit = Math.max(MIN_WINDOW, Math.min(n, 1e6) * 2, (cache.window(kind, list)?.read ?? 0) * 2)
-      const found = await server.find(kind, { 'd.q': list }, { sort: { 'd.a': 1, 'd.b': 1, 'd.c': 1 }, limit })
-      const entries = found.map(({ id, doc }): Entry => ({ ...placeOf(doc), id }))
-      for (const one of found) cache.note(kind, one)
-      cache.noteWindow(kind, list, { entries, read: limit })
+    const lists = [...wanted.lists.values()].map(({ kind, list, n }) => ({
+      kind,
+      list,
+      limit: Math.max(MIN_WINDOW, Math.min(n, 1e6) * 2, (cache.window(kind, list)?.read ?? 0) * 2),
+    }))
+    const windows = (['requests', 'queues'] as const).map(async (kind) => {
+      const found = await server.findLists(
+        kind,
+        lists.filter((one) => one.kind === kind),
+      )
+      for (const { list, limit, docs } of found) {
+        for (const one of docs) cache.note(kind, one)
+        const entries = docs.map(({ id, doc }): Entry => ({ ...placeOf(doc), id }))
+        cache.noteWindow(kind, list, { entries, read: limit })
+      }
     })
-    await Promise.all([...reads, ...lists])
+    await Promise.all([...reads, ...windows])
   }
   /** Runs all jobs on what is known as of `head`, as often as something has to be read first. */
   const attempt = async (batch: readonly Job[], draws: number[]): Promise<{ made: Attempt; results: unknown[] }> => {
@@ -211,14 +230,24 @@ export function createLedger(options: LedgerOptions): Ledger {
       await load(made.wanted, loaded)
     }
   }
+  /** Who has just won has everything at hand to win again: a moment for those who have to read first. */
+  const letOthers = async (): Promise<void> => {
+    const others = (cache.get('meta', META)?.doc?.owners.length ?? 1) - 1
+    if (wins > 0 && others > 0) await clock.sleep(random() * Math.min(others, MAX_MANNERS) * MANNERS_MS)
+  }
   const transact = async (batch: readonly Job[]): Promise<unknown[]> => {
     const draws: number[] = []
+    let doubts = 0
     for (let races = 0; ; races++) {
+      if (batch[0]?.kind === 'write') await letOthers()
       await catchUp()
       const outcome = await attempt(batch, draws).catch(async (error: unknown) => {
         // What others have committed meanwhile may have been half read.
-        if (isFailure(error) && (await log.read(head + 1)) === undefined) throw error
         if (!isFailure(error)) throw error
+        if ((await log.read(head + 1)) !== undefined) return undefined
+        if (isCrawlError(error.reason) || doubts++ > 0) throw error
+        // What does not fit together is read anew, once.
+        head = -1
         return undefined
       })
       if (outcome === undefined) continue
@@ -228,6 +257,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       const record: LogRecord = { n: head + 1, mark: `${name}.${records++}`, atMs: made.tx.nowMs, applied, writes }
       if (await log.commit(record)) {
         take(record)
+        wins++
         options.onCommit()
         await keepUp()
         return results
@@ -238,8 +268,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   const applyNow = async (): Promise<void> => {
     await catchUp()
     // One that is under way may have begun too early.
-    if (head > applied) await startApplying()
-    if (head > applied) await startApplying()
+    if (head > applied) await startApplying(true)
+    if (head > applied) await startApplying(true)
   }
   const drain = async (): Promise<void> => {
     while (jobs.length > 0) {
@@ -285,97 +315,28 @@ export function createLedger(options: LedgerOptions): Ledger {
       closed = true
       cancelIdle?.()
       await draining
-      if (head > applied && !readOnly) await startApplying().catch(() => undefined)
+      if (head > applied && !readOnly) await startApplying(true).catch(() => undefined)
     },
   }
 }
 
-/** Of jobs that are run together only the guilty one fails. */
-async function runBatch(
-  batch: readonly Job[],
-  transact: (batch: readonly Job[]) => Promise<unknown[]>,
-  applyNow: () => Promise<void>,
-): Promise<void> {
-  const rest = [...batch]
-  if (batch[0]?.kind === 'apply') {
-    await applyNow()
-    for (const job of rest.splice(0)) job.resolve(undefined)
-  }
-  while (rest.length > 0) {
-    try {
-      const results = await transact(rest)
-      for (const [index, job] of rest.entries()) job.resolve(results[index])
-      return
-    } catch (error) {
-      if (!isFailure(error)) throw error
-      rest[error.index]?.reject(error.reason)
-      rest.splice(error.index, 1)
-    }
-  }
+interface Patience {
+  /** Whether it has been this mark for too long. */
+  isOver(mark: string): boolean
 }
 
-/** A job that throws; the others are run again without it. */
-interface Failure {
-  readonly index: number
-  readonly reason: unknown
-}
-const failures = new WeakSet<object>()
-
-function isFailure(error: unknown): error is Failure {
-  return typeof error === 'object' && error !== null && failures.has(error)
-}
-
-/** Undefined: something has to be read first. */
-function runJobs(
-  batch: readonly Job[],
-  { tx, wanted }: Attempt,
-  onFlush: LedgerOptions['onFlush'],
-): unknown[] | undefined {
-  const results: unknown[] = []
-  let index = -1
-  const step = (run: () => void): boolean => {
-    try {
-      run()
-      return true
-    } catch (error) {
-      if (isMissing(error)) return false
-      const failure: Failure = { index, reason: error }
-      failures.add(failure)
-      // oxlint-disable-next-line typescript/only-throw-error -- caught in runBatch, a few lines away
-      throw failure
-    }
+function createPatience(clock: Clock): Patience {
+  let heard: string | undefined
+  let sinceMs = 0
+  return {
+    isOver: (mark) => {
+      if (mark !== heard) {
+        heard = mark
+        sinceMs = clock.monotonicMs()
+      }
+      return clock.monotonicMs() - sinceMs > BELIEVED_FOR_MS
+    },
   }
-  let isReady = true
-  for (const { work } of batch) {
-    index++
-    if (work.prepare !== undefined && !step(() => work.prepare?.(tx))) isReady = false
-  }
-  if (!isReady || wanted.ids.size > 0) return undefined
-  index = -1
-  for (const { work } of batch) {
-    index++
-    if (!step(() => results.push(work.run(tx)))) return undefined
-  }
-  if (batch[0]?.kind === 'read') return results
-  index = batch.length - 1
-  return step(() => {
-    onFlush(tx)
-  })
-    ? results
-    : undefined
-}
-
-/** Reads with reads, writes with writes. */
-function takeBatch(jobs: Job[]): Job[] {
-  const batch: Job[] = []
-  let weight = 0
-  for (let next = jobs[0]; next !== undefined; next = jobs[0]) {
-    if (batch.length > 0 && (next.kind !== batch[0]?.kind || weight >= MAX_WEIGHT)) break
-    batch.push(next)
-    weight += next.work.weight ?? 1
-    jobs.shift()
-  }
-  return batch
 }
 
 function repeatable(random: Random, draws: number[]): Random {
@@ -393,7 +354,7 @@ function placeOf(doc: unknown): Placed {
 }
 
 /** The next turn of the event loop: whatever is called in this one is taken together. */
-export function nextTurn(): Promise<void> {
+function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)
   })

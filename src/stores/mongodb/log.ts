@@ -25,6 +25,12 @@ export interface Log {
   appliedUpTo(): Promise<number>
   /** Notes that records up to `n` are where they belong; empties old ones, which nobody needs any more. */
   noteApplied(n: number): Promise<void>
+  /**
+   * Says that the bearer of the mark lets documents follow the log, unless another is at it: then that one's mark. It
+   * saves work; and FerretDB must be spared, whose updates are not atomic. MongoDB's `$max` fends off late writes.
+   */
+  claimApplying(mark: string): Promise<string | undefined>
+  releaseApplying(mark: string): Promise<void>
   /** Does away with what processes that have died left of old records. */
   sweep(): Promise<void>
 }
@@ -125,6 +131,20 @@ export function createLog(server: Server): Log {
         if (!isDuplicateKey(error)) throw error
       })
       await empty(n - KEPT_RECORDS)
+    },
+    claimApplying: async (mark) => {
+      try {
+        await ride(() => head.insertOne({ _id: 'applying', by: mark } as never))
+        return undefined
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error
+        const by = ((await find(head, 'applying')) as { by?: string } | undefined)?.by
+        // Perhaps it is this very mark: the answer to the first try was lost.
+        return by === mark ? undefined : (by ?? '')
+      }
+    },
+    releaseApplying: async (mark) => {
+      await ride(() => head.deleteMany({ _id: 'applying', by: mark } as never))
     },
     sweep: async () => {
       const upTo = ((await find(head, 'applied')) as { n?: number } | undefined)?.n ?? 0

@@ -53,6 +53,7 @@ export function createOwner(options: OwnerOptions): Owner {
   const heartbeat = createHeartbeat(options)
   const roll = createRoll(options, heartbeat)
   let askedMs = -Infinity
+  let isKnown = false
   const endOf = async (owner: string, how: { readonly charged: boolean }): Promise<void> => {
     await ledger.write({
       run: (tx) => {
@@ -75,11 +76,13 @@ export function createOwner(options: OwnerOptions): Owner {
     },
     someoneDied: async () => {
       const nowMs = clock.monotonicMs()
-      if (nowMs - askedMs < ASK_EVERY_MS) return false
+      if (nowMs - askedMs < ASK_EVERY_MS) return isKnown
       askedMs = nowMs
-      return (await roll.call()).some(({ isDead }) => isDead)
+      isKnown = (await roll.call()).some(({ isDead }) => isDead)
+      return isKnown
     },
     takeBackDead: async () => {
+      isKnown = false
       const all = await roll.callWithSigns()
       const dead = all.filter((one) => one.isDead)
       const lost = all.filter((one) => !one.isDead && one.leased === 0 && one.silentMs > FORGET_AFTER_MS)

@@ -91,7 +91,7 @@ export function newTask(name: string, settings: TaskSettings): TaskDocument {
   }
 }
 
-export function hostOf(tx: Transaction, key: string): HostDocument {
+function hostOf(tx: Transaction, key: string): HostDocument {
   const host = tx.edit('hosts', key)
   if (host !== undefined) return host
   const fresh: HostDocument = { state: initialHostState(), tasks: [] }
@@ -113,7 +113,7 @@ export function limitsOf(task: Task, hostKey: string): HostLimits {
 }
 
 /** The queue of a task at a host; made when it is not there. */
-export function openQueue(tx: Transaction, taskId: number, hostKey: string): QueueDocument {
+function openQueue(tx: Transaction, taskId: number, hostKey: string): QueueDocument {
   const key = queueKey(taskId, hostKey)
   const queue = tx.edit('queues', key)
   if (queue !== undefined) return queue

@@ -4,7 +4,7 @@ import type { AnyBulkWriteOperation, Collection, Db, MongoClient } from 'mongodb
 import type { Clock } from '../../core/clock.ts'
 import type { Random } from '../../util/random.ts'
 import { backoffMs } from '../../util/backoff.ts'
-import { KINDS } from './documents.ts'
+import { comparePlaces, KINDS } from './documents.ts'
 import type { Kind, Kinds } from './documents.ts'
 import { closedError, isDuplicateKey, isNotImplemented, isPassing, storeError } from './errors.ts'
 import type { Place } from './place.ts'
@@ -57,6 +57,11 @@ export interface Server {
     filter: Filter,
     order?: { readonly sort?: Readonly<Record<string, 1>>; readonly limit?: number },
   ): Promise<Found<K>[]>
+  /** The first places of each list, in their order: see `Placed`. */
+  findLists<K extends 'requests' | 'queues'>(
+    kind: K,
+    lists: readonly ListWanted[],
+  ): Promise<readonly (ListWanted & { readonly docs: readonly Found<K>[] })[]>
   ids(kind: Kind, filter: Filter): Promise<string[]>
   /** All documents that fit, one batch after the other; not on one snapshot. */
   scan<K extends Kind>(kind: K, filter: Filter): AsyncGenerator<Found<K>>
@@ -68,6 +73,11 @@ export interface Server {
   ride<T>(command: () => Promise<T>): Promise<T>
   collection(name: string): Collection<Raw>
   close(): Promise<void>
+}
+
+export interface ListWanted {
+  readonly list: string
+  readonly limit: number
 }
 
 export interface ServerOptions {
@@ -85,8 +95,9 @@ export interface ServerOptions {
 const RIDE_OUT_MS = 60_000
 const IDS_A_COMMAND = 2000
 const WRITES_A_COMMAND = 1000
-/** One by one up to so many; beyond, reading it all is no slower. */
-const FERRET_POINT_READS = 400
+/** One by one up to so many; beyond, reading it all is no slower. There are more requests than anything else. */
+const FERRET_POINT_READS = { requests: 400, items: 400, links: 400 } as Readonly<Partial<Record<Kind, number>>>
+const FERRET_POINT_READS_ELSE = 30
 const FERRET_PARALLEL = 8
 
 export function createServer(options: ServerOptions): Server {
@@ -114,6 +125,7 @@ export function createServer(options: ServerOptions): Server {
       })
       return rows.map((raw) => foundOf(raw))
     },
+    findLists: (kind, lists) => findLists({ collection: collection(kind), ride: ride.run, isFerret }, lists),
     ids: async (kind, filter) => {
       const rows = await ride.run(() =>
         collection(kind)
@@ -139,6 +151,36 @@ export function createServer(options: ServerOptions): Server {
   }
 }
 
+/** Above so many lists, FerretDB's one look at everything is cheaper than one for each. */
+const FERRET_LISTS = 2
+
+async function findLists<K extends 'requests' | 'queues'>(
+  {
+    collection,
+    ride,
+    isFerret,
+  }: { readonly collection: Collection<Raw>; readonly ride: Server['ride']; readonly isFerret: boolean },
+  lists: readonly ListWanted[],
+): Promise<(ListWanted & { readonly docs: readonly Found<K>[] })[]> {
+  if (isFerret && lists.length > FERRET_LISTS) {
+    const names = lists.map(({ list }) => list)
+    const all = await ride(() => collection.find({ 'd.q': { $in: names } } as object).toArray())
+    const found = all.map((raw) => foundOf<K>(raw)).toSorted((a, b) => comparePlaces(a.doc ?? {}, b.doc ?? {}))
+    return lists.map(({ list, limit }) => ({
+      list,
+      limit,
+      docs: found.filter(({ doc }) => doc?.q === list).slice(0, limit),
+    }))
+  }
+  const order = { 'd.a': 1, 'd.b': 1, 'd.c': 1 } as const
+  return Promise.all(
+    lists.map(async ({ list, limit }) => {
+      const docs = await ride(() => collection.find({ 'd.q': list } as object, { limit, sort: order }).toArray())
+      return { list, limit, docs: docs.map((raw) => foundOf<K>(raw)) }
+    }),
+  )
+}
+
 /** Reads documents by their ids. */
 function createReader({
   collection,
@@ -157,7 +199,7 @@ function createReader({
     )
   return async (kind, ids) => {
     if (ids.length === 1) return findRaw(kind, { _id: ids[0] }, 1)
-    if (!isFerret || ids.length > FERRET_POINT_READS) {
+    if (!isFerret || ids.length > (FERRET_POINT_READS[kind] ?? FERRET_POINT_READS_ELSE)) {
       const chunks = chunksOf(ids, IDS_A_COMMAND).map((some) => findRaw(kind, { _id: { $in: some } }))
       return (await Promise.all(chunks)).flat()
     }

@@ -9,7 +9,7 @@ import type { Random } from '../../util/random.ts'
 import type { Store } from '../contract.ts'
 import { createCache } from './cache.ts'
 import { loadDriver } from './driver.ts'
-import { storeError, unavailable } from './errors.ts'
+import { hush, storeError, unavailable } from './errors.ts'
 import { createMongoFrontier } from './frontier.ts'
 import { createItems } from './items.ts'
 import type { Instant } from './instant.ts'
@@ -104,7 +104,7 @@ async function createClient(place: Place): Promise<MongoClient> {
       maxPoolSize: MAX_CONNECTIONS,
     })
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause)
+    const said = hush(cause instanceof Error ? cause.message : String(cause), place)
     const problem = `Expected a store URL that the MongoDB driver understands, found: ${said}`
     throw new CrawlError('CONFIG_INVALID', { context: { problem } })
   }
