@@ -34,9 +34,12 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-async function work(): Promise<Line[]> {
+/** Long enough for all to be up, also on a busy machine; who is late still helps. */
+const START_IN_MS = 3000
+
+async function work(startAtMs: number): Promise<Line[]> {
   const worker = fileURLToPath(new URL('race-worker.ts', import.meta.url))
-  const args = ['--import', 'jiti/register', worker, dir, String(PAGES)]
+  const args = ['--import', 'jiti/register', worker, dir, String(PAGES), String(startAtMs)]
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 26 })
   return stdout
     .split('\n')
@@ -61,7 +64,8 @@ it('four processes on one file lease nothing twice and keep every host’s limit
   const store = await openSqliteStore({ dir, clock: systemClock, random: systemRandom })
   await store.frontier.openTask(settings(places))
   await store.frontier.add(HOSTS.map((host) => request(`${host}/0`)))
-  const logs = await Promise.all(Array.from({ length: WORKERS }, work))
+  const startAtMs = systemClock.monotonicMs() + START_IN_MS
+  const logs = await Promise.all(Array.from({ length: WORKERS }, () => work(startAtMs)))
   const lines = logs.flat()
   const leased = lines.filter(({ kind }) => kind === 'leased')
 
