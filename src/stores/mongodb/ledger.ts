@@ -63,6 +63,11 @@ const IDLE_MS = 1000
 /** How long another who says that it lets documents follow is believed, and how often it is looked whether it has. */
 const BELIEVED_FOR_MS = 10_000
 const WAIT_FOR_OTHERS_MS = 20
+/** The same for one who says that it is about to commit. */
+const TURN_BELIEVED_FOR_MS = 2000
+const WAIT_FOR_TURN_MS = 8
+/** After so many records of its own with none of another between them a process needs no turns. */
+const ALONE_AFTER = 64
 const NOTHING: Work<void> = { run: () => undefined }
 /** Of a task with no more requests their ids are read once, so that new ones are known to be new. */
 const MAX_IDS_READ = 200_000
@@ -88,11 +93,13 @@ export function createLedger(options: LedgerOptions): Ledger {
   let headAtMs = 0
   let applied = 0
   /** Records of this process since the last one of another. */
-  let wins = 0
+  let wins = ALONE_AFTER
+  let turns = 0
   let applying: Promise<void> | undefined
   let cancelIdle: (() => void) | undefined
   const asksForKnown = new Set<number>()
-  const patience = createPatience(clock)
+  const patience = createPatience(clock, BELIEVED_FOR_MS)
+  const turnPatience = createPatience(clock, TURN_BELIEVED_FOR_MS)
   let records = 0
   const asked = { serverMs: 0, atMs: 0 }
 
@@ -130,9 +137,9 @@ export function createLedger(options: LedgerOptions): Ledger {
     for (;;) {
       noteApplied(Math.min(head, await log.appliedUpTo()))
       if (applied >= upTo) return
-      const by = await log.claimApplying(mark)
+      const by = await log.claim('applying', mark)
       if (by === undefined) break
-      if (patience.isOver(by)) await log.releaseApplying(by)
+      if (patience.isOver(by)) await log.release('applying', by)
       else if (isUrgent) await clock.sleep(WAIT_FOR_OTHERS_MS)
       else return
     }
@@ -140,7 +147,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       await server.apply(writes)
       await log.noteApplied(upTo)
     } finally {
-      await log.releaseApplying(mark)
+      await log.release('applying', mark)
     }
     noteApplied(Math.min(head, upTo))
   }
@@ -235,11 +242,32 @@ export function createLedger(options: LedgerOptions): Ledger {
     const others = (cache.get('meta', META)?.doc?.owners.length ?? 1) - 1
     if (wins > 0 && others > 0) await clock.sleep(random() * Math.min(others, MAX_MANNERS) * MANNERS_MS)
   }
+  /** While several commit, one after the other: a lost race is work done in vain. Undefined: go on without. */
+  const takeTurn = async (): Promise<string | undefined> => {
+    if (wins >= ALONE_AFTER) return undefined
+    await letOthers()
+    const mark = `${name}.${turns++}`
+    for (const sinceMs = clock.monotonicMs(); clock.monotonicMs() - sinceMs < TURN_BELIEVED_FOR_MS * 2;) {
+      const by = await log.claim('committing', mark)
+      if (by === undefined) return mark
+      if (turnPatience.isOver(by)) await log.release('committing', by)
+      else await clock.sleep((0.25 + random()) * WAIT_FOR_TURN_MS)
+    }
+    return undefined
+  }
+  const inTurn = async (batch: readonly Job[]): Promise<unknown[]> => {
+    if (batch[0]?.kind !== 'write') return transact(batch)
+    const turn = await takeTurn()
+    try {
+      return await transact(batch)
+    } finally {
+      if (turn !== undefined) void log.release('committing', turn).catch(() => undefined)
+    }
+  }
   const transact = async (batch: readonly Job[]): Promise<unknown[]> => {
     const draws: number[] = []
     let doubts = 0
     for (let races = 0; ; races++) {
-      if (batch[0]?.kind === 'write') await letOthers()
       await catchUp()
       const outcome = await attempt(batch, draws).catch(async (error: unknown) => {
         // What others have committed meanwhile may have been half read.
@@ -276,7 +304,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       await nextTurn()
       const batch = takeBatch(jobs)
       try {
-        await runBatch(batch, transact, applyNow)
+        await runBatch(batch, inTurn, applyNow)
       } catch (error) {
         // What this process knows may be half of something.
         head = -1
@@ -325,7 +353,7 @@ interface Patience {
   isOver(mark: string): boolean
 }
 
-function createPatience(clock: Clock): Patience {
+function createPatience(clock: Clock, forMs: number): Patience {
   let heard: string | undefined
   let sinceMs = 0
   return {
@@ -334,7 +362,7 @@ function createPatience(clock: Clock): Patience {
         heard = mark
         sinceMs = clock.monotonicMs()
       }
-      return clock.monotonicMs() - sinceMs > BELIEVED_FOR_MS
+      return clock.monotonicMs() - sinceMs > forMs
     },
   }
 }

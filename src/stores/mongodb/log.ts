@@ -16,6 +16,12 @@ export interface LogRecord {
   readonly applied: number
 }
 
+/**
+ * What one process at a time had better do: commit, when several are at it; and let documents follow. It saves work, no
+ * more: a commit is safe by its number, and a late write by `$max`. Only FerretDB, whose updates are not atomic, needs it.
+ */
+export type Claim = 'committing' | 'applying'
+
 export interface Log {
   /** Undefined: there is none yet. `emptied`: it was there so long ago that only its number is kept. */
   read(n: number): Promise<LogRecord | 'emptied' | undefined>
@@ -25,12 +31,9 @@ export interface Log {
   appliedUpTo(): Promise<number>
   /** Notes that records up to `n` are where they belong; empties old ones, which nobody needs any more. */
   noteApplied(n: number): Promise<void>
-  /**
-   * Says that the bearer of the mark lets documents follow the log, unless another is at it: then that one's mark. It
-   * saves work; and FerretDB must be spared, whose updates are not atomic. MongoDB's `$max` fends off late writes.
-   */
-  claimApplying(mark: string): Promise<string | undefined>
-  releaseApplying(mark: string): Promise<void>
+  /** Says that the bearer of the mark is at it, unless another is: then that one's mark. */
+  claim(what: Claim, mark: string): Promise<string | undefined>
+  release(what: Claim, mark: string): Promise<void>
   /** Does away with what processes that have died left of old records. */
   sweep(): Promise<void>
 }
@@ -132,19 +135,19 @@ export function createLog(server: Server): Log {
       })
       await empty(n - KEPT_RECORDS)
     },
-    claimApplying: async (mark) => {
+    claim: async (what, mark) => {
       try {
-        await ride(() => head.insertOne({ _id: 'applying', by: mark } as never))
+        await ride(() => head.insertOne({ _id: what, by: mark } as never))
         return undefined
       } catch (error) {
         if (!isDuplicateKey(error)) throw error
-        const by = ((await find(head, 'applying')) as { by?: string } | undefined)?.by
+        const by = ((await find(head, what)) as { by?: string } | undefined)?.by
         // Perhaps it is this very mark: the answer to the first try was lost.
         return by === mark ? undefined : (by ?? '')
       }
     },
-    releaseApplying: async (mark) => {
-      await ride(() => head.deleteMany({ _id: 'applying', by: mark } as never))
+    release: async (what, mark) => {
+      await ride(() => head.deleteMany({ _id: what, by: mark } as never))
     },
     sweep: async () => {
       const upTo = ((await find(head, 'applied')) as { n?: number } | undefined)?.n ?? 0
