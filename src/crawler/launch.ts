@@ -168,7 +168,7 @@ class Run implements CrawlRun {
     if (this.#faults.has(what)) return
     this.#faults.add(what)
     const message = error instanceof Error ? error.message : String(error)
-    this.#options.onWarning(`${what} has a fault, and the crawl goes on without it: ${message}`)
+    this.#options.onWarning(`${what} has a fault, and the crawl goes on: ${message}`)
   }
 
   readonly #onProblem = (problem: string): void => {
@@ -180,19 +180,23 @@ class Run implements CrawlRun {
   #watch({ store }: Parts, { exports }: OpenTask): () => void {
     const { clock, options, openForce } = this.#options
     const stop = new AbortController()
-    const refresh = async (): Promise<void> => {
+    const look = async (): Promise<void> => {
+      const stats = await store.frontier.stats(options.task)
+      this.#tally.refresh(stats)
+      if (openForce === undefined) return
+      exports?.pumpSoon()
+      if (options.maxBytes !== undefined && stats.counters.bytes >= options.maxBytes) this.#force?.drain('max-bytes')
+    }
+    const watch = async (): Promise<void> => {
       while (!stop.signal.aborted) {
-        const stats = await store.frontier.stats(options.task)
-        this.#tally.refresh(stats)
-        if (openForce !== undefined) {
-          exports?.pumpSoon()
-          if (options.maxBytes !== undefined && stats.counters.bytes >= options.maxBytes)
-            this.#force?.drain('max-bytes')
-        }
+        // a store that cannot be read for a moment must not end the watch: limits and exports hang on it
+        await look().catch((error: unknown) => {
+          if (!stop.signal.aborted) this.#onFault('reading the state of the crawl', error)
+        })
         await clock.sleep(REFRESH_MS, stop.signal)
       }
     }
-    refresh().catch(() => undefined) // the engine meets the same fault and tells it
+    void watch()
     const stopTimer =
       openForce === undefined || options.maxTimeMs === undefined
         ? undefined
