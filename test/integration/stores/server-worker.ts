@@ -1,11 +1,10 @@
-/** One of several processes that work on one Redis store until nothing is left; tells what it does, a line of JSON each. */
+/** One of several processes that work on one server's store until nothing is left; tells what it does, a line of JSON each. */
 
 import type { Clock } from '../../../src/core/clock.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import type { Lease, Settlement } from '../../../src/frontier/contract.ts'
-import { openRedisStore } from '../../../src/stores/redis/store.ts'
 import { request, settlement, TASK } from '../../../src/testing/suite/subject.ts'
-import { systemRandom } from '../../../src/util/random.ts'
+import { openServerStore } from '../../support/server-store.ts'
 
 const [url = '', most = '0', skewMs = '0', leaseMs = '30000'] = process.argv.slice(2)
 
@@ -28,7 +27,7 @@ function settlementOf(lease: Lease): Settlement {
   return settlement(lease, { discovered, items: [{ data: { name } }] })
 }
 
-const store = await openRedisStore({ url, clock, random: systemRandom })
+const store = await openServerStore(url, clock)
 const { frontier } = store
 const signal = AbortSignal.timeout(100_000)
 let end = 'ready'
