@@ -1,17 +1,21 @@
 /** One of several processes that work on one store until nothing is left; tells what it did, a line of JSON each. */
 
+import { once } from 'node:events'
 import { systemClock } from '../../../src/core/clock.ts'
 import { openSqliteStore } from '../../../src/stores/sqlite/store.ts'
 import { request, settlement, TASK } from '../../../src/testing/suite/subject.ts'
 import { systemRandom } from '../../../src/util/random.ts'
+import { UP } from './race-start.ts'
 
-const [dir = '', most = '0', startAtMs = '0'] = process.argv.slice(2)
+const [dir = '', most = '0'] = process.argv.slice(2)
 const store = await openSqliteStore({ dir, clock: systemClock, random: systemRandom })
 const { frontier } = store
-const signal = AbortSignal.timeout(60_000)
 const lines: string[] = []
-// all at once: else the first one has done it all before the last one is up
-await systemClock.sleep(Math.max(0, Number(startAtMs) - systemClock.monotonicMs()))
+// all at once, when the test says so: else the first one has done it all before the last one is up
+process.stdout.write(`${UP}\n`)
+process.stdin.resume()
+await once(process.stdin, 'end')
+const signal = AbortSignal.timeout(60_000)
 for (;;) {
   if ((await frontier.waitForWork({ tasks: [TASK] }, signal)) !== 'ready') break
   const leases = await frontier.lease({ tasks: [TASK], max: 8, leaseMs: 30_000 })
