@@ -15,6 +15,7 @@ export type {
 } from './engine/contract.ts'
 export type { Seeds, SeedEntry } from './engine/feed.ts'
 export type { JsonObject, JsonValue } from './core/json.ts'
+export type { CacheMode, CacheOverride } from './core/request.ts'
 export { CrawlError, type ErrorCode, isCrawlError } from './core/errors.ts'
 export { createLogger, type Logger, type LogLevel } from './core/logger.ts'
 export type { FailureClass, SkipReason } from './core/outcome.ts'

@@ -1,5 +1,6 @@
 /** The download cache: answers of servers, kept so that no page is downloaded twice; and how it is asked. */
 
+import type { CacheOverride } from '../core/request.ts'
 import type { Fetcher, FetchFailure, FetchRequest, FetchResponse, FetchResult, HeaderList } from '../fetch/contract.ts'
 
 /** Names one entry. */
@@ -139,12 +140,6 @@ export interface CacheStore extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/**
- * `on`: younger than the TTL is served, older is asked for again (by its validators where it has some). `http`: RFC 9111,
- * private cache. `refresh`: fetched and stored anew. `offline`: the cache only. `off`: neither read nor written.
- */
-export type CacheMode = 'on' | 'http' | 'refresh' | 'offline' | 'off'
-
 /** What the cache has for a request. */
 export type CacheAnswer =
   | { readonly kind: 'hit'; readonly response: FetchResponse }
@@ -161,10 +156,4 @@ export interface CacheGate {
   lookup(request: FetchRequest, override?: CacheOverride): Promise<CacheAnswer>
   /** Fetches what `lookup` did not have, keeps it, and answers a 304 with the kept body. Rejects only as the fetcher does. */
   fetchThrough(fetcher: Fetcher, request: FetchRequest, answer: CacheAnswer): Promise<FetchResult>
-}
-
-/** For one request. */
-export interface CacheOverride {
-  readonly mode?: CacheMode
-  readonly ttlMs?: number
 }

@@ -2,15 +2,8 @@
 
 import type { Clock } from '../core/clock.ts'
 import type { Fetcher, FetchFailure, FetchRequest, FetchResponse, FetchResult } from '../fetch/contract.ts'
-import type {
-  CacheAnswer,
-  CachedAnswer,
-  CacheEntry,
-  CacheGate,
-  CacheMode,
-  CacheOverride,
-  CacheStore,
-} from './contract.ts'
+import type { CacheMode, CacheOverride } from '../core/request.ts'
+import type { CacheAnswer, CachedAnswer, CacheEntry, CacheGate, CacheStore } from './contract.ts'
 import { mergeHeaders, variantOf, variedOf } from './headers.ts'
 import { cacheKeyOf } from './key.ts'
 import { decideStore, decideUse, isCacheable } from './policy.ts'
@@ -60,7 +53,7 @@ async function lookUp(deps: GateDeps, request: FetchRequest, override: CacheOver
     entry: found?.entry,
     request,
     mode,
-    ttlMs: override.ttlMs ?? deps.ttlMs,
+    ttlMs: override.ttlMs ?? (mode === 'http' ? Infinity : deps.ttlMs),
     nowMs: deps.clock.nowMs(),
   })
   if (decision.kind === 'serve' && found !== undefined) {

@@ -1,7 +1,8 @@
 /** Whether a kept answer may be used, and whether a new one is kept: decisions alone, no I/O. */
 
 import type { FetchRequest, FetchResponse } from '../fetch/contract.ts'
-import type { CacheEntry, CacheMode } from './contract.ts'
+import type { CacheMode } from '../core/request.ts'
+import type { CacheEntry } from './contract.ts'
 import { fitsVaried, headerOf, validatorsOf } from './headers.ts'
 import { isFreshByRfc, isStorableByRfc } from './rfc9111.ts'
 
@@ -17,6 +18,7 @@ export interface UseQuestion {
   readonly entry: CacheEntry | undefined
   readonly request: FetchRequest
   readonly mode: CacheMode
+  /** Older is not fresh, whatever `mode` says. */
   readonly ttlMs: number
   readonly nowMs: number
 }
@@ -54,10 +56,9 @@ function isUsable(entry: CacheEntry, request: FetchRequest): boolean {
 }
 
 function isFresh(entry: CacheEntry, { request, mode, ttlMs, nowMs }: UseQuestion): boolean {
-  if (mode === 'http') return isFreshByRfc({ entry, request, nowMs })
-  if (GONE.has(entry.status)) return false
   // A wall clock that was set back must not make pages young for ever, nor old at once.
-  return Math.max(0, nowMs - entry.checkedAtMs) < ttlMs
+  if (Math.max(0, nowMs - entry.checkedAtMs) >= ttlMs) return false
+  return mode === 'http' ? isFreshByRfc({ entry, request, nowMs }) : !GONE.has(entry.status)
 }
 
 export interface StoreQuestion {

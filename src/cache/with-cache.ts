@@ -1,7 +1,8 @@
 /** Fetchers that ask the cache first, for callers that have nothing to do between looking up and fetching. */
 
 import type { Fetcher } from '../fetch/contract.ts'
-import type { CacheGate, CacheOverride } from './contract.ts'
+import type { CacheOverride } from '../core/request.ts'
+import type { CacheGate } from './contract.ts'
 
 /** Closing it closes the fetcher inside, not the cache. */
 export function withCache(fetcher: Fetcher, gate: CacheGate): Fetcher {

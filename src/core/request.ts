@@ -1,9 +1,26 @@
-/** A request as the frontier keeps it. */
+/** A request as the frontier keeps it, and what it may ask of the download cache. */
 
 import type { JsonObject } from './json.ts'
 import type { SkipReason } from './outcome.ts'
 
 export type RequestState = 'pending' | 'leased' | 'done' | 'failed' | 'skipped'
+
+/**
+ * `on`: younger than the TTL is served, older is asked for again (by its validators where it has some). `http`: RFC 9111,
+ * private cache. `refresh`: fetched and stored anew. `offline`: the cache only. `off`: neither read nor written.
+ */
+export type CacheMode = 'on' | 'http' | 'refresh' | 'offline' | 'off'
+
+/**
+ * What one request asks of the cache instead of what its crawl does. A crawl that is `offline` sends nothing whatever its
+ * requests say, and one whose cache is `off` has none.
+ */
+export type CacheOverride = Readonly<{
+  /** Default: the crawl's. */
+  mode?: CacheMode
+  /** Milliseconds; older is asked for again, 0: always. With `http` an upper bound beside it. Default: the crawl's. */
+  ttlMs?: number
+}>
 
 export interface StoredRequest {
   /** Name of the task (crawl) it belongs to. Known-set, depth and limits are the task's own. */
@@ -25,6 +42,8 @@ export interface StoredRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly payload?: string
+  /** Default: the task's. */
+  readonly cache?: CacheOverride
   /** Set when the door refused it: it is recorded with this reason, not queued. */
   readonly skip?: SkipReason
 }

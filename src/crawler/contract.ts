@@ -2,6 +2,7 @@
 
 import type { ResolvedOptions } from '../config/options.ts'
 import type { JsonObject } from '../core/json.ts'
+import type { CacheMode, CacheOverride } from '../core/request.ts'
 import type { FailureClass } from '../core/outcome.ts'
 import type { EngineEvent, FinishReason } from '../engine/contract.ts'
 import type { RobotsVerdict } from '../robots/contract.ts'
@@ -16,6 +17,7 @@ export interface SeedRequest {
   readonly priority?: number
   readonly label?: string
   readonly userData?: JsonObject
+  readonly cache?: CacheMode | CacheOverride
 }
 
 /** The options of the table, and what only a caller can give. */

@@ -29,6 +29,12 @@ export interface CrawlerOptions extends Partial<ResolvedOptions> {
   readonly maxCrawlDepth?: number
   /** A handler that takes longer fails its page. Default 60,000. */
   readonly requestHandlerTimeoutMs?: number
+  /**
+   * What `run` does when the crawl is at its end: true, it asks for all its pages once more (what the cache holds from
+   * before is confirmed by the server, or downloaded anew); false, it tries again those that failed. A crawl that is not
+   * at its end goes on. Default: a crawl at its end does nothing but what is new among its seeds.
+   */
+  readonly reload?: boolean
   /** Default: nothing is logged. */
   readonly log?: Logger
 }
@@ -44,7 +50,7 @@ const ALIASES = {
   maxRequestsPerCrawl: 'maxPages',
   maxCrawlDepth: 'maxDepth',
 } as const
-const OWN = ['requestHandler', 'failedRequestHandler', 'requestHandlerTimeoutMs', 'log'] as const
+const OWN = ['requestHandler', 'failedRequestHandler', 'requestHandlerTimeoutMs', 'reload', 'log'] as const
 const DEFAULT_HANDLER_TIMEOUT_MS = 60_000
 
 /**
@@ -76,13 +82,14 @@ export class Crawler {
     if (this.#run !== undefined) {
       throw invalid('run() was called while the crawler is running')
     }
-    const { requestHandler, failedRequestHandler, requestHandlerTimeoutMs, log } = this.#options
+    const { requestHandler, failedRequestHandler, requestHandlerTimeoutMs, reload, log } = this.#options
     this.#run = launch({
       options: this.#resolved,
       seeds: asSeeds(seeds),
       handler: requestHandler === undefined ? { kind: 'page-record' } : { kind: 'user', handle: requestHandler },
       ...(failedRequestHandler === undefined ? {} : { onFailed: failedRequestHandler }),
       handlerTimeoutMs: requestHandlerTimeoutMs ?? DEFAULT_HANDLER_TIMEOUT_MS,
+      ...(reload === undefined ? {} : { reload }),
       clock: systemClock,
       random: systemRandom,
       log: log ?? silentLogger,

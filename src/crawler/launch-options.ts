@@ -13,6 +13,14 @@ export interface LaunchOptions extends Omit<PartsExtras, 'onFault'> {
   readonly handler: PageHandler
   readonly onFailed?: (context: FailedContext) => unknown
   readonly handlerTimeoutMs: number
+  /**
+   * When the crawl is at its end as this run begins: true, all its pages are asked for once more, and those kept from before
+   * are confirmed by their servers; false, those that failed. Default: nothing is to be done (`recrawl`: all pages, as the
+   * cache has them).
+   */
+  readonly reload?: boolean
+  /** Another process has begun the run. */
+  readonly joins?: true
   readonly log: Logger
   readonly onWarning: (message: string) => void
   /** Default: the engine of this process. */

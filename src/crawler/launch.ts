@@ -4,6 +4,7 @@ import type { ResolvedOptions } from '../config/options.ts'
 import { CrawlError } from '../core/errors.ts'
 import type { EngineEvent, FinishReason } from '../engine/contract.ts'
 import { feedSeeds, type SeedEntry, type Seeds } from '../engine/feed.ts'
+import type { FrontierStats } from '../frontier/contract.ts'
 import type { CrawlForce, CrawlRun, CrawlSummary, ProgressSnapshot } from './contract.ts'
 import { type CacheCare, startCacheCare } from './cache-care.ts'
 import { type Parts, openParts, storeExists } from './compose.ts'
@@ -230,9 +231,14 @@ class Run implements CrawlRun {
       seconds: Math.round(clock.monotonicMs() - end.startedAtMs) / 1000,
       fromCache: stats.counters.fromCache,
       resumed: before.pending + before.leased > 0,
-      alreadyFinished: before.known > 0 && stats.counters.requests === before.counters.requests,
+      alreadyFinished: before.known > 0 && isSame(stats.counters, before.counters),
     }
   }
+}
+
+/** Neither asked a server nor the cache. */
+function isSame(a: FrontierStats['counters'], b: FrontierStats['counters']): boolean {
+  return a.requests === b.requests && a.fromCache === b.fromCache
 }
 
 function nothingToCrawl({ dir, task }: ResolvedOptions): string {

@@ -10,6 +10,11 @@ export function scopeKeyOf(task: string): string {
   return `scope/${task}`
 }
 
+/** When the round began whose pages are asked for anew. */
+export function reloadKeyOf(task: string): string {
+  return `reload/${task}`
+}
+
 /** Budgets of the trap guard. */
 export function trapKeyOf(task: string): string {
   return `traps/${task}`

@@ -14,6 +14,7 @@ import { openTaskExport, type TaskExport } from './task-export.ts'
 import { requestHeadersOf, taskSettingsOf } from './settings.ts'
 import { forgetTask } from './forget-task.ts'
 import { identityKeyOf } from './task-keys.ts'
+import { beginRound } from './round.ts'
 import { openTaskScope, type TaskScope } from './task-scope.ts'
 import { openTrapWatch, type TrapWatch } from './trap-watch.ts'
 
@@ -36,8 +37,7 @@ export async function openTask(parts: Parts, launch: LaunchOptions): Promise<Ope
   await frontier.openTask(settings)
   await state.set({ [identityKeyOf(options.task)]: JSON.stringify(options.identity) })
   const before = await frontier.stats(options.task)
-  // a recrawl that was interrupted goes on; one that was finished begins again
-  if (options.recrawl && before.pending + before.leased === 0) await frontier.requeue({ task: options.task })
+  const reloadSinceMs = await beginRound(parts.store, launch, before)
 
   const scope = await openTaskScope(options, { state, random: launch.random })
   const traps = await openTrapWatch(options, { state, clock: launch.clock })
@@ -59,7 +59,7 @@ export async function openTask(parts: Parts, launch: LaunchOptions): Promise<Ope
   await loadCookies(parts, options)
   const opened = await openTaskExport(parts, launch)
   return {
-    engineTask: engineTaskOf(launch, { settings, door, traps }),
+    engineTask: engineTaskOf(launch, { settings, door, traps, reloadSinceMs }),
     before,
     ...opened,
     scope,
@@ -81,9 +81,14 @@ export async function openTask(parts: Parts, launch: LaunchOptions): Promise<Ope
   }
 }
 
+interface TaskParts extends Pick<EngineTask, 'settings' | 'door'> {
+  readonly traps: TrapWatch | undefined
+  readonly reloadSinceMs: number | undefined
+}
+
 function engineTaskOf(
   { options, handler, onFailed, handlerTimeoutMs }: LaunchOptions,
-  { settings, door, traps }: Pick<EngineTask, 'settings' | 'door'> & { readonly traps: TrapWatch | undefined },
+  { settings, door, traps, reloadSinceMs }: TaskParts,
 ): EngineTask {
   return {
     settings,
@@ -93,6 +98,7 @@ function engineTaskOf(
     ...(traps === undefined ? {} : { contentTrapOf: traps.contentTrapOf }),
     maxRetries: options.retries,
     handlerTimeoutMs,
+    ...(reloadSinceMs === undefined ? {} : { reloadSinceMs }),
     ...(options.select.length === 0 ? {} : { fieldsOf: (page) => selectFields(() => page.$, options.select) }),
     ...requestHeadersOf(options),
     allowPrivate: options.allowPrivate,

@@ -60,6 +60,7 @@ export async function startWorker(start: WorkerStart): Promise<CrawlWorker> {
     seeds: [],
     handler: { kind: 'page-record' as const },
     handlerTimeoutMs: HANDLER_TIMEOUT_MS,
+    joins: true as const,
     clock: systemClock,
     random: systemRandom,
     env: start.env,

@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Logger } from '../core/logger.ts'
 import type { FailedAttempt, FailureClass, SkipReason } from '../core/outcome.ts'
-import type { StoredRequest } from '../core/request.ts'
+import type { CacheMode, CacheOverride, StoredRequest } from '../core/request.ts'
 import type { UrlPieces } from '../core/url-pieces.ts'
 import type { PageScan } from '../extract/contract.ts'
 import type { Fetcher, FetchResponse, HeaderList } from '../fetch/contract.ts'
@@ -72,6 +72,7 @@ export interface EnqueueLinksOptions {
   readonly label?: string
   readonly priority?: number
   readonly userData?: JsonObject
+  readonly cache?: CacheMode | CacheOverride
   /** Changes a request, or drops it by false. */
   readonly transform?: (request: RequestDraft) => RequestDraft | false
 }
@@ -85,6 +86,8 @@ export interface RequestDraft {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly payload?: string
+  /** What the download cache does for it: a mode, or `{ mode, ttlMs }`. Default: as the crawl has it. */
+  readonly cache?: CacheMode | CacheOverride
 }
 
 /** Nothing that it pushes or enqueues exists until its page is settled, and exactly once then. */
@@ -126,6 +129,8 @@ export interface EngineTask {
   /** 0: one try. */
   readonly maxRetries: number
   readonly handlerTimeoutMs: number
+  /** Milliseconds since the epoch: kept pages that were not asked for since then are asked for again. Default: the cache's TTL. */
+  readonly reloadSinceMs?: number
   /** Fields that `--select` takes out of each page. */
   readonly fieldsOf?: (page: Page) => JsonObject
   /** Sent to every host. */

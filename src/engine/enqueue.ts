@@ -1,5 +1,6 @@
 /** The one door: every seed, link and redirect target is parsed, judged and named here before the frontier sees it. */
 
+import { cacheOverrideOf } from '../cache/override.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { SkipReason } from '../core/outcome.ts'
 import type { StoredRequest } from '../core/request.ts'
@@ -132,6 +133,7 @@ class TaskDoor implements Door {
       ...(draft.method === undefined ? {} : { method: draft.method }),
       ...(draft.headers === undefined ? {} : { headers: draft.headers }),
       ...(draft.payload === undefined ? {} : { payload: draft.payload }),
+      ...(draft.cache === undefined ? {} : { cache: cacheOverrideOf(draft.cache) }),
     }
   }
 }

@@ -114,7 +114,7 @@ function isPlain(options: EnqueueLinksOptions): boolean {
 }
 
 function enqueueChosen(way: Doorway, page: Page, options: EnqueueLinksOptions): void {
-  const { label, priority, userData, transform } = options
+  const { label, priority, userData, cache, transform } = options
   const match = asList(options.match)
   const exclude = asList(options.exclude)
   for (const url of new Set(chosenUrls(page, options))) {
@@ -125,6 +125,7 @@ function enqueueChosen(way: Doorway, page: Page, options: EnqueueLinksOptions): 
       ...(label === undefined ? {} : { label }),
       ...(priority === undefined ? {} : { priority }),
       ...(userData === undefined ? {} : { userData }),
+      ...(cache === undefined ? {} : { cache }),
     }
     const changed = transform === undefined ? draft : transform(draft)
     if (changed !== false) enqueueDraft(way, changed, page.scan.base)

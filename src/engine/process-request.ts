@@ -10,6 +10,7 @@ import type { Lease, Settlement } from '../frontier/contract.ts'
 import { START_SLACK_MS } from '../politeness/host-state.ts'
 import { parseRetryAfter } from '../politeness/retry-after.ts'
 import type { HostSignal } from '../politeness/contract.ts'
+import { cacheChoiceOf } from './cache-choice.ts'
 import { handlePage } from './handle-page.ts'
 import { followHop, hasTurnedToGet, hopOf } from './redirect.ts'
 import { answered, end, failed, hostSignal, type ProcessOptions, retryOrFail, type Story } from './settlement.ts'
@@ -64,10 +65,8 @@ async function askRobots(options: ProcessOptions, { allowPrivate }: FetchRequest
 const cookiesOf = ({ deps, task, lease }: ProcessOptions): string => deps.cookiesVersion(task.settings.name, lease.url)
 
 /** The cache is asked before robots and politeness: a hit costs neither. Undefined: there is no cache. */
-async function lookUp({ deps, lease }: ProcessOptions, request: FetchRequest): Promise<CacheAnswer | undefined> {
-  // a redirect that came back here wants a new answer (it set a cookie), not the one that sent us round
-  const isRound = lease.hops.some((hop) => hop.endsWith(` ${lease.url}`))
-  return deps.cache?.lookup(request, isRound ? { mode: 'refresh' } : {})
+async function lookUp(options: ProcessOptions, request: FetchRequest): Promise<CacheAnswer | undefined> {
+  return options.deps.cache?.lookup(request, cacheChoiceOf(options))
 }
 
 async function settleResult(story: Story, result: FetchResult): Promise<Settlement> {

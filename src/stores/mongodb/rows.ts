@@ -305,11 +305,11 @@ export function insertRow(
   return row
 }
 
-type Extra = Pick<StoredRequest, 'label' | 'userData' | 'method' | 'headers' | 'payload'>
+type Extra = Pick<StoredRequest, 'label' | 'userData' | 'method' | 'headers' | 'payload' | 'cache'>
 
 /** What few requests have; most have none of it. */
-export function extraOf({ label, userData, method, headers, payload }: StoredRequest): string | undefined {
-  const text = JSON.stringify({ label, userData, method, headers, payload } satisfies JsonObject)
+export function extraOf({ label, userData, method, headers, payload, cache }: StoredRequest): string | undefined {
+  const text = JSON.stringify({ label, userData, method, headers, payload, cache } satisfies JsonObject)
   return text === '{}' ? undefined : text
 }
 

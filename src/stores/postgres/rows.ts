@@ -41,11 +41,11 @@ export function hopOf({ hop }: Pick<Row, 'hop'>): Hop | undefined {
   return hop === null ? undefined : (JSON.parse(hop) as Hop)
 }
 
-type Extra = Pick<StoredRequest, 'label' | 'userData' | 'method' | 'headers' | 'payload'>
+type Extra = Pick<StoredRequest, 'label' | 'userData' | 'method' | 'headers' | 'payload' | 'cache'>
 
 /** What few requests have, as JSON; most have none of it. */
-export function extraOf({ label, userData, method, headers, payload }: StoredRequest): string | null {
-  const extra = { label, userData, method, headers, payload } satisfies JsonObject
+export function extraOf({ label, userData, method, headers, payload, cache }: StoredRequest): string | null {
+  const extra = { label, userData, method, headers, payload, cache } satisfies JsonObject
   return Object.values(extra).every((value) => value === undefined) ? null : JSON.stringify(extra)
 }
 

@@ -8,7 +8,7 @@ import type { ItemDraft } from '../../items/contract.ts'
 import type { HostSignal } from '../../politeness/contract.ts'
 import { isLoopbackHost } from '../../util/host-name.ts'
 
-type Extra = Pick<StoredRequest, 'label' | 'userData' | 'method' | 'headers' | 'payload'>
+type Extra = Pick<StoredRequest, 'label' | 'userData' | 'method' | 'headers' | 'payload' | 'cache'>
 
 /** Names that the arguments mention by their place. */
 interface Index {
@@ -71,11 +71,11 @@ function pushRequest(into: string[], request: StoredRequest, usual: Usual): void
 }
 
 /** What few requests have, as JSON; most have none of it. */
-function extraOf({ label, userData, method, headers, payload }: StoredRequest): string {
+function extraOf({ label, userData, method, headers, payload, cache }: StoredRequest): string {
   if (label === undefined && userData === undefined && method === undefined) {
-    if (headers === undefined && payload === undefined) return ''
+    if (headers === undefined && payload === undefined && cache === undefined) return ''
   }
-  return JSON.stringify({ label, userData, method, headers, payload } satisfies JsonObject)
+  return JSON.stringify({ label, userData, method, headers, payload, cache } satisfies JsonObject)
 }
 
 export function encodeSettlements(settlements: readonly Settlement[], randoms: readonly number[]): string[] {

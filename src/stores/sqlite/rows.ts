@@ -31,7 +31,7 @@ export interface Hop {
   readonly hops: readonly string[]
 }
 
-type Extra = Pick<StoredRequest, 'label' | 'userData' | 'method' | 'headers' | 'payload'>
+type Extra = Pick<StoredRequest, 'label' | 'userData' | 'method' | 'headers' | 'payload' | 'cache'>
 
 const COLUMNS =
   'id, queue_id, fp, state, depth, priority, url, reason, status, parent, alias_of, attempt, extra, hop, hop_queue'
@@ -200,11 +200,11 @@ export function requestOf(row: Pick<Row, 'url' | 'fp' | 'depth' | 'priority' | '
 }
 
 /** What few requests have, as JSON; most have none of it. */
-export function extraOf({ label, userData, method, headers, payload }: StoredRequest): string | null {
+export function extraOf({ label, userData, method, headers, payload, cache }: StoredRequest): string | null {
   if (label === undefined && userData === undefined && method === undefined) {
-    if (headers === undefined && payload === undefined) return null
+    if (headers === undefined && payload === undefined && cache === undefined) return null
   }
-  return JSON.stringify({ label, userData, method, headers, payload } satisfies JsonObject)
+  return JSON.stringify({ label, userData, method, headers, payload, cache } satisfies JsonObject)
 }
 
 export function hopOf(row: Pick<Row, 'hop'>): Hop | undefined {

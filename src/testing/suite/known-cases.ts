@@ -87,11 +87,13 @@ export const knownCases: SuiteCases = {
       method: 'POST',
       headers: { 'X-A': 'b' },
       payload: 'x=1\u0000\u2028',
+      cache: { mode: 'refresh', ttlMs: 0 },
     })
-    await begin(subject, [whole, request('plain')])
+    const cached = request('c', { cache: { ttlMs: 60_000 } })
+    await begin(subject, [whole, request('plain'), cached])
     deepEqual(
       new Set((await subject.store.frontier.lease({ tasks: [TASK], max: 9, leaseMs: 9 })).map((l) => l.request)),
-      new Set([whole, request('plain')]),
+      new Set([whole, request('plain'), cached]),
     )
     deepEqual((await subject.store.frontier.get(TASK, whole.fingerprint))?.request, whole)
   },
