@@ -4,6 +4,9 @@ export interface MongodbService {
   readonly port: number
   /** Kills it and starts it again on the same data. */
   restart(): Promise<void>
+  /** Kills it; `resume` starts it again on the same data. */
+  halt(): Promise<void>
+  resume(): Promise<void>
   stop(): Promise<void>
 }
 

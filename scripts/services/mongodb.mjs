@@ -45,6 +45,10 @@ export async function start({ setup } = {}) {
       await end('SIGKILL')
       server = await launch()
     },
+    halt: () => end('SIGKILL'),
+    resume: async () => {
+      server = await launch()
+    },
     stop: async () => {
       await end('SIGTERM')
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })

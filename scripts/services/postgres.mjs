@@ -1,9 +1,10 @@
 // Starts a private PostgreSQL server on a free port for tests and benchmarks: `node scripts/services/postgres.mjs` prints its URL.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 const USER = 'spoor'
 const PASSWORD = 'not-a-secret'
@@ -40,8 +41,12 @@ export async function start({ fsync = true } = {}) {
   const text = Object.entries(settings).map(([name, value]) => `${name} = '${value}'`)
   writeFileSync(join(data, 'postgresql.auto.conf'), `${text.join('\n')}\n`)
   const log = join(dir, 'log')
-  const control = (command, ...args) => run('pg_ctl', '-D', data, '-l', log, '-w', command, ...args)
-  control('start')
+  // without holding up the caller, whose test site may be answering meanwhile
+  const control = async (command, ...args) => {
+    const options = { ...owner, cwd: dir, env: { ...process.env, LC_ALL: 'C' } }
+    await promisify(execFile)(join(bin, 'pg_ctl'), ['-D', data, '-l', log, '-w', command, ...args], options)
+  }
+  await control('start')
   const url = `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres`
   let stopped = false
   return {

@@ -7,8 +7,6 @@ import { createIdentity } from '../url/identity.ts'
 
 /** Least time between two request starts to one host when nobody asked for another. */
 export const DEFAULT_DELAY_MS = 500
-/** Long enough for a slow page, short enough that what a dead machine held comes back soon; renewed while work goes on. */
-const LEASE_MS = 60_000
 
 export function taskSettingsOf(options: ResolvedOptions): TaskSettings {
   return {
@@ -25,7 +23,7 @@ export function taskSettingsOf(options: ResolvedOptions): TaskSettings {
 export function engineOptionsOf(options: ResolvedOptions): EngineOptions {
   return {
     maxConcurrency: options.concurrency,
-    leaseMs: LEASE_MS,
+    leaseMs: options.leaseMs,
     ...(options.maxPages === undefined ? {} : { maxPages: options.maxPages }),
     ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
     ...(options.maxTimeMs === undefined ? {} : { maxTimeMs: options.maxTimeMs }),

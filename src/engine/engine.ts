@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events'
 import type { Lease, SettleAnswer, Settlement } from '../frontier/contract.ts'
 import type { EngineDeps, EngineEvent, EngineOptions, EngineRun, EngineTask, FinishReason } from './contract.ts'
 import { createSlots } from '../util/slots.ts'
-import { keepLeases, type LeaseKeeper } from './lease-keeper.ts'
+import { type Hold, keepLeases, type LeaseKeeper } from './lease-keeper.ts'
 import { runLease } from './run-lease.ts'
 
 /** When the page limit is reached: what few seeds there are still become known. */
@@ -66,7 +66,7 @@ class EngineLoop implements Engine {
       clock: deps.clock,
       leaseMs: options.leaseMs,
       active: () => this.#active.values(),
-      onCutOff: this.#fail,
+      signal: this.#abort.signal,
     })
     if (options.maxTimeMs !== undefined) {
       this.#stopTimer = deps.clock.timer(options.maxTimeMs, () => {
@@ -137,22 +137,29 @@ class EngineLoop implements Engine {
     this.#ended = []
     const free = this.#reason === undefined ? options.maxConcurrency - this.#active.size : 0
     // one call after the other in one turn of the event loop: a store can make them one transaction
+    const askedAtMs = deps.clock.monotonicMs()
     const saving = batch.length > 0 ? deps.beforeSettle?.() : undefined
     const settling = batch.length > 0 ? frontier.settle(batch) : []
     const leasing =
       free > 0 ? frontier.lease({ tasks: this.#names, max: free, leaseMs: options.leaseMs, ...this.#limit }) : []
     const [answers, leases] = await Promise.all([settling, leasing, saving])
     this.#acknowledge(batch, answers)
-    for (const lease of leases) this.#process(lease)
+    this.#processAll(leases, askedAtMs)
     return leases.length >= free
   }
 
-  #process(lease: Lease): void {
+  #processAll(leases: readonly Lease[], askedAtMs: number): void {
+    if (leases.length === 0) return
+    const hold = this.#keeper.take(askedAtMs)
+    for (const lease of leases) this.#process(lease, hold)
+  }
+
+  #process(lease: Lease, hold: Hold): void {
     const { deps, tasks } = this.#start
     const task = tasks.get(lease.request.task)
     if (task === undefined) throw new Error(`a lease of the task ${lease.request.task}, which does not run here`)
     const slot = this.#active.add(lease)
-    void this.#settleLater(runLease({ deps, task, lease, signal: this.#abort.signal }), slot)
+    void this.#settleLater(runLease({ deps, task, lease, hold, signal: hold.signal }), slot)
   }
 
   async #settleLater(running: Promise<Settlement>, slot: number): Promise<void> {

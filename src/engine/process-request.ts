@@ -31,10 +31,12 @@ export async function processRequest(options: ProcessOptions): Promise<Settlemen
   if (lease.hostDown) {
     return end(lease, failed({ failure: 'host-down', error: `${lease.hostKey} gave no answer to the last requests` }))
   }
+  if (!options.hold.isHeld()) return end(lease, { kind: 'released' })
   const crawlDelayMs = task.respectRobots ? await askRobots(options, request) : undefined
   if (typeof crawlDelayMs === 'object') return crawlDelayMs
   const sentCookies = cookiesOf(options)
-  const story: Story = { deps, task, lease, signal: options.signal, crawlDelayMs, isHit: false, sentCookies }
+  const { hold, signal } = options
+  const story: Story = { deps, task, lease, hold, signal, crawlDelayMs, isHit: false, sentCookies }
   const onSent = lateStart(story)
   const sent = onSent === undefined ? request : { ...request, onSent }
   const result =

@@ -6,12 +6,15 @@ import type { FetchResponse } from '../fetch/contract.ts'
 import type { CounterName, Lease, Settlement } from '../frontier/contract.ts'
 import type { HostSignal } from '../politeness/contract.ts'
 import type { EngineDeps, EngineTask } from './contract.ts'
+import type { Hold } from './lease-keeper.ts'
 
 export interface ProcessOptions {
   readonly deps: EngineDeps
   readonly task: EngineTask
   readonly lease: Lease
-  /** Aborts when the lease is lost or the crawl is aborted. */
+  /** Whether it is this process's still. */
+  readonly hold: Hold
+  /** Of the hold: aborts before the lease runs out, and when the crawl is aborted. */
   readonly signal: AbortSignal
 }
 

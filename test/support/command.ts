@@ -35,6 +35,8 @@ export interface CommandOptions {
   readonly cwd?: string
   /** A pipe that nothing comes through and that stays open, as a terminal would. Default: no stdin. */
   readonly openStdin?: boolean
+  /** Default: DEADLINE_MS. */
+  readonly deadlineMs?: number
 }
 
 export function startSpoor(args: readonly string[], options: CommandOptions = {}): RunningCommand {
@@ -44,7 +46,7 @@ export function startSpoor(args: readonly string[], options: CommandOptions = {}
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NO_COLOR: '1', ...options.env },
     stdio: [options.openStdin === true ? 'pipe' : 'ignore', 'pipe', 'pipe'],
   })
-  const ended = endOf(child)
+  const ended = endOf(child, options.deadlineMs ?? DEADLINE_MS)
   return {
     pid: child.pid ?? 0,
     startedAtMs: monotonicMs(),
@@ -78,7 +80,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-function endOf(child: ChildProcess): Promise<CommandEnd> {
+function endOf(child: ChildProcess, deadlineMs: number): Promise<CommandEnd> {
   return new Promise((resolve, reject) => {
     running.add(child)
     const stdout: Buffer[] = []
@@ -86,9 +88,9 @@ function endOf(child: ChildProcess): Promise<CommandEnd> {
     const deadline = setTimeout(() => {
       child.kill('SIGKILL')
       reject(
-        new Error(`not over after ${DEADLINE_MS} ms; its last words: ${Buffer.concat(stderr).toString().slice(-500)}`),
+        new Error(`not over after ${deadlineMs} ms; its last words: ${Buffer.concat(stderr).toString().slice(-500)}`),
       )
-    }, DEADLINE_MS)
+    }, deadlineMs)
     child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk))
     child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk))
     child.once('error', reject)

@@ -1,6 +1,6 @@
 /** Options of what comes out and of where it is kept. */
 
-import { choice, list, optionalText, text, toggle } from '../option-row.ts'
+import { choice, duration, list, optionalText, text, toggle } from '../option-row.ts'
 import { parseSelect, parseText, parseStoreUrl } from '../parse.ts'
 import { STORE_URLS } from '../store-url.ts'
 import { CRAWL, STORED } from './commands.ts'
@@ -86,5 +86,15 @@ export const STORE = {
     group: 'Where it is kept',
     on: STORED,
     doc: 'Name of the crawl inside the store.',
+  }),
+  // long enough for a slow page, short enough that what a dead machine held comes back soon; renewed while work goes on
+  leaseMs: duration({
+    flag: 'lease',
+    default: 60_000,
+    min: 1000,
+    max: 86_400_000,
+    group: 'Where it is kept',
+    on: CRAWL,
+    doc: 'How long what a dead or cut off machine held stays with it; kept up while it works.',
   }),
 } as const

@@ -1,0 +1,55 @@
+/** Which requests were made again, and whether each of them was in flight when its worker was hit. */
+
+import type { SiteLogEntry } from '../../../src/testing/site.ts'
+import type { Blow } from './workers.ts'
+import { CONCURRENCY, LEASE_MS, PROCESSES } from './setting.ts'
+
+/** An answer that has come is settled within this, on a busy machine too. */
+const SETTLED_WITHIN_MS = 2000
+
+interface Repeats {
+  readonly repeats: number
+  /** One sentence each. */
+  readonly unexplained: readonly string[]
+}
+
+export function explainRepeats(log: readonly SiteLogEntry[], blows: readonly Blow[]): Repeats {
+  const unexplained: string[] = []
+  const charged = new Map<Blow, number>()
+  const before = new Map<string, SiteLogEntry>()
+  let repeats = 0
+  for (const entry of log) {
+    const url = `${entry.host}${entry.path}`
+    const earlier = before.get(url)
+    before.set(url, entry)
+    if (earlier === undefined) continue
+    repeats++
+    const blow = blows.find((one) => explains(one, earlier, entry))
+    if (blow === undefined) unexplained.push(tell(url, earlier, entry))
+    else charged.set(blow, (charged.get(blow) ?? 0) + 1)
+  }
+  for (const [blow, count] of charged) {
+    if (blow.worker !== '*' && count > CONCURRENCY * PROCESSES) unexplained.push(`${count} repeats by one ${blow.kind}`)
+  }
+  return { repeats, unexplained }
+}
+
+function explains(blow: Blow, earlier: SiteLogEntry, later: SiteLogEntry): boolean {
+  if (blow.worker !== '*' && blow.worker !== workerOf(earlier)) return false
+  // an outage that is shorter than a lease costs nothing
+  if (blow.kind === 'outage' && blow.untilMs - blow.fromMs < LEASE_MS / 2) return false
+  const settledBy = (earlier.endedAtMs ?? later.atMs) + SETTLED_WITHIN_MS
+  return blow.fromMs <= settledBy && blow.untilMs >= earlier.atMs && blow.fromMs <= later.atMs
+}
+
+function workerOf({ headers }: SiteLogEntry): string {
+  return headers['user-agent'] ?? ''
+}
+
+function ms(at: number | undefined): string {
+  return at === undefined ? '?' : at.toFixed(0)
+}
+
+function tell(url: string, earlier: SiteLogEntry, later: SiteLogEntry): string {
+  return `${url}: ${workerOf(earlier)} at ${ms(earlier.atMs)} (${earlier.ended} ${ms(earlier.endedAtMs)}), again ${workerOf(later)} at ${ms(later.atMs)}`
+}
