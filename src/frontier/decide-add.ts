@@ -49,6 +49,26 @@ export function skipOf(request: StoredRequest, maxDepth: number | undefined): Sk
   return maxDepth !== undefined && request.depth > maxDepth ? 'depth' : undefined
 }
 
+/**
+ * What another depth limit means for what a task has. With a first limit the frontier begins to judge depth, so that
+ * what the door refused for its depth is judged anew; without a change there is nothing to do.
+ */
+export function decideDepthChange(before: number | undefined, now: number | undefined): DepthChange {
+  if (before === now) return { reviveUpTo: undefined, refuseBeyond: undefined }
+  const [old = Infinity, limit = Infinity] = [before, now]
+  return {
+    reviveUpTo: limit > old || before === undefined ? limit : undefined,
+    refuseBeyond: limit < old ? limit : undefined,
+  }
+}
+
+export interface DepthChange {
+  /** Skipped for their depth, at most so deep: to be queued. Undefined: none. */
+  readonly reviveUpTo: number | undefined
+  /** Pending, deeper than this: to be skipped. Undefined: none. */
+  readonly refuseBeyond: number | undefined
+}
+
 /** Refused for the way it was met, not for what it is: met again in reach, it is crawled. */
 export function isRevivable(known: Pick<KnownRequest, 'state' | 'reason'>): boolean {
   return known.state === 'skipped' && REVIVABLE_SKIPS.has(known.reason as SkipReason)

@@ -2,6 +2,7 @@
 
 import { CrawlError } from '../../core/errors.ts'
 import type { Frontier, FrontierStats, RequestFilter, RequestRecord, TaskSettings } from '../../frontier/contract.ts'
+import { decideDepthChange } from '../../frontier/decide-add.ts'
 import { waitForWork } from '../../frontier/wait-for-work.ts'
 import { addRequest, revive, rootOf } from './known.ts'
 import { leaseNext, look, moveNextTime, renew } from './lease.ts'
@@ -58,12 +59,12 @@ function openTask(model: Model, settings: TaskSettings): void {
     const context = { location: 'memory', what: 'rules of identity', expected: settings.identity }
     throw new CrawlError('STORE_RULES_CHANGED', { context: { ...context, found: task.settings.identity } })
   }
+  const { reviveUpTo = -1, refuseBeyond = Infinity } = decideDepthChange(task.settings.maxDepth, settings.maxDepth)
   task.settings = settings
-  const { maxDepth = Infinity } = settings
   for (const row of task.rows.values()) {
-    const tooDeep = row.request.depth > maxDepth
-    if (row.state === 'skipped' && row.reason === 'depth' && !tooDeep) revive(model, row)
-    else if (row.state === 'pending' && tooDeep) refuse(model, row)
+    const { depth } = row.request
+    if (row.state === 'skipped' && row.reason === 'depth' && depth <= reviveUpTo) revive(model, row)
+    else if (row.state === 'pending' && depth > refuseBeyond) refuse(model, row)
     else if (row.entry !== undefined) place(model, row)
   }
 }

@@ -2,6 +2,7 @@
 
 import { CrawlError } from '../../core/errors.ts'
 import type { RequestFilter, TaskSettings } from '../../frontier/contract.ts'
+import { decideDepthChange } from '../../frontier/decide-add.ts'
 import { LEASED } from './documents.ts'
 import type { Kind, RequestDocument } from './documents.ts'
 import { refuseForDepth, revive } from './known.ts'
@@ -26,16 +27,17 @@ export async function openTask(parts: Parts, settings: TaskSettings): Promise<vo
   const { name } = settings
   const before = await ledger.write({ run: (tx) => createOrCheck(tx, settings, parts.server.place.location) })
   if (before === undefined) return
-  const [old = Infinity, now = Infinity] = [before.maxDepth, settings.maxDepth]
-  if (now > old) {
+  const { reviveUpTo, refuseBeyond } = decideDepthChange(before.maxDepth, settings.maxDepth)
+  if (reviveUpTo !== undefined) {
     await inChunks(parts, { task: name, state: 'skipped', reason: 'depth' }, (tx, row) => {
-      if (row.s !== 'skipped' || row.reason !== 'depth' || row.depth > now) return 0
+      if (row.s !== 'skipped' || row.reason !== 'depth' || row.depth > reviveUpTo) return 0
       revive(tx, row)
       return 1
     })
-  } else if (now < old) {
+  }
+  if (refuseBeyond !== undefined) {
     await inChunks(parts, { task: name, state: 'pending' }, (tx, row) => {
-      if (row.s !== 'pending' || row.depth <= now) return 0
+      if (row.s !== 'pending' || row.depth <= refuseBeyond) return 0
       refuseForDepth(tx, row)
       return 1
     })

@@ -137,14 +137,16 @@ interface QueueRow {
   readonly key: string
 }
 
-const WANTED = 'json_to_recordset($1::json) AS x("taskId" int, "hostKey" text)'
+const WANTED = 'json_to_recordset($1::json) AS x("taskId" int, "hostKey" text, n int)'
 const FIND_QUEUES = `SELECT q.id, q.host_id, q.task_id, h.key FROM ${WANTED}
   JOIN @hosts h ON h.key = x."hostKey" JOIN @queues q ON q.host_id = h.id AND q.task_id = x."taskId"`
 const ADD_HOSTS = `INSERT INTO @hosts(key, next_at, in_flight, crawl_delay, backoff_step, backoff_at, silent, down_until)
   SELECT key, ${newHost()} FROM (SELECT DISTINCT x."hostKey" AS key FROM ${WANTED}) w
   WHERE NOT EXISTS (SELECT 1 FROM @hosts h WHERE h.key = w.key) ORDER BY key ON CONFLICT DO NOTHING`
-const ADD_QUEUES = `INSERT INTO @queues(task_id, host_id)
-  SELECT x."taskId", h.id FROM ${WANTED} JOIN @hosts h ON h.key = x."hostKey"
+/** Inserted in one order by all, against deadlocks; numbered as they came, which is whose turn is first. */
+const ADD_QUEUES = `INSERT INTO @queues(id, task_id, host_id) OVERRIDING SYSTEM VALUE
+  SELECT (SELECT array_agg(nextval(pg_get_serial_sequence('@queues', 'id')))
+    FROM generate_series(1, json_array_length($1::json)))[x.n], x."taskId", h.id FROM ${WANTED} JOIN @hosts h ON h.key = x."hostKey"
   WHERE NOT EXISTS (SELECT 1 FROM @queues q WHERE q.host_id = h.id AND q.task_id = x."taskId")
   ORDER BY h.id, x."taskId" ON CONFLICT DO NOTHING`
 
@@ -170,7 +172,7 @@ export async function ensureQueues(session: Session, names: readonly QueueName[]
   const missing = new Map(names.map((name) => [queueKey(name), name]))
   for (const key of missing.keys()) if (session.queues.has(key)) missing.delete(key)
   if (missing.size === 0) return
-  const wanted = JSON.stringify([...missing.values()])
+  const wanted = JSON.stringify([...missing.values()].map((name, at) => ({ ...name, n: at + 1 })))
   await session.link.run(async (connection) => {
     const keep = (rows: readonly QueueRow[]): boolean => {
       for (const row of rows) {

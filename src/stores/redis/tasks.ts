@@ -10,7 +10,7 @@ export async function openTask(session: Session, settings: TaskSettings): Promis
   const { name, identity, order, maxDepth = '', delayMs, loopbackDelayMs, maxInFlightPerHost } = settings
   const numbers = [maxDepth, delayMs, loopbackDelayMs, maxInFlightPerHost].map(String)
   const scan = await session.write('task', 'openTask', [name, identity, JSON.stringify(settings), order, ...numbers])
-  if (scan !== '1') return
+  if (scan === '') return
   // Places of a host may have become free, requests may have come in reach or gone out of it.
   for (let cursor = '0'; cursor !== '';) cursor = String(await session.write('task', 'retime', [WINDOW, cursor]))
   for (let place = '0'; place !== '';) place = String(await session.write('task', 'rescan', [name, place, WINDOW]))

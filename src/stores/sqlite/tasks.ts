@@ -3,6 +3,7 @@
 import { CrawlError } from '../../core/errors.ts'
 import type { RequestFilter, TaskSettings } from '../../frontier/contract.ts'
 import { COUNTERS_AT_ZERO } from '../../frontier/counters.ts'
+import { decideDepthChange } from '../../frontier/decide-add.ts'
 import { revive } from './add.ts'
 import { freePlace } from './lease.ts'
 import type { LeaseRow } from './lease.ts'
@@ -25,17 +26,18 @@ const CHUNK = 500
 export async function openTask({ session, queue }: Place, settings: TaskSettings): Promise<void> {
   const before = await queue.write(() => createOrCheck(session, settings))
   if (before === undefined) return
-  const [old = Infinity, now = Infinity] = [before.maxDepth, settings.maxDepth]
+  const { reviveUpTo, refuseBeyond } = decideDepthChange(before.maxDepth, settings.maxDepth)
   const { name: task } = settings
-  if (now > old) {
+  if (reviveUpTo !== undefined) {
     await inChunks({ session, queue }, { task, state: 'skipped', reason: 'depth' }, (row) => {
-      if (row.depth > now) return 0
+      if (row.depth > reviveUpTo) return 0
       revive(session, row)
       return 1
     })
-  } else if (now < old) {
+  }
+  if (refuseBeyond !== undefined) {
     await inChunks({ session, queue }, { task, state: 'pending' }, (row) =>
-      row.depth > now ? refuse(session, row) : 0,
+      row.depth > refuseBeyond ? refuse(session, row) : 0,
     )
   }
   // Last, so that a crash in between finds the old settings and begins again.

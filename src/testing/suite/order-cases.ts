@@ -51,6 +51,20 @@ export const orderCases: SuiteCases = {
     deepEqual(await drain(subject.store), ['p75', 'p50', 'p25'])
   },
 
+  'judges anew what the door refused for its depth when there is a first limit, not before': async (subject) => {
+    await begin(subject, [request('near', { depth: 1, skip: 'depth' }), request('far', { depth: 3, skip: 'depth' })])
+    const { frontier } = subject.store
+    for (const [limit, pending] of [
+      [{}, 0],
+      [{ order: 'dfs' as const }, 0],
+      [{ maxDepth: 2, order: 'dfs' as const }, 1],
+    ] as const) {
+      await frontier.openTask(settings(limit))
+      equal((await frontier.stats(TASK)).pending, pending)
+    }
+    deepEqual(await drain(subject.store), ['near'])
+  },
+
   'records what is too deep, and queues it when the limit is raised': async (subject) => {
     await begin(subject, [request('a'), request('b', { depth: 2 }), request('c', { depth: 5 })], { maxDepth: 1 })
     const { frontier } = subject.store

@@ -12,8 +12,9 @@ if id then
   if old[1] ~= identity then return { 'rules', old[1], identity } end
   if old[2] == settings and not old[6] then return finish('') end
   -- Noted with the settings, so that a crash before the end of the scan is made good by the next who opens the task.
-  local scan = (old[6] or old[3] ~= order or old[4] ~= maxDepth or old[5] ~= places) and '1' or ''
-  if scan ~= '' then call('HSET', P .. 't:' .. id, 'scan', '1') end
+  local scan = (old[6] or old[3] ~= order or old[5] ~= places) and 'order' or ''
+  if old[6] == 'depth' or old[4] ~= maxDepth then scan = 'depth' end
+  if scan ~= '' then call('HSET', P .. 't:' .. id, 'scan', scan) end
   call('HSET', P .. 't:' .. id, 'settings', settings, 'order', order, 'maxDepth', maxDepth, 'delayMs', delay,
     'loopbackDelayMs', loopbackDelay, 'places', places)
   rang = true
@@ -56,10 +57,11 @@ if known then return known end
 local task = taskNamed(arg())
 if not task then return { 'notask', ARGV[at] } end
 local rows, nextPlace = windowOf(task, num(), num())
+local isNewDepth = call('HGET', task.key, 'scan') == 'depth'
 for _, row in ipairs(rows) do
   local tooDeep = task.maxDepth and row.depth > task.maxDepth
-  if row.state == SKIPPED and row.reason == 'depth' and not tooDeep then
-    revive(row)
+  if row.state == SKIPPED and row.reason == 'depth' then
+    if isNewDepth and not tooDeep then revive(row) end
   elseif row.state == PENDING and not heldOf(row) then
     local queued = unqueue(row)
     if tooDeep then
