@@ -66,14 +66,16 @@ export async function fetchPage(context: CommandContext, url: string): Promise<F
   }
 }
 
-/** The cache belongs to a data folder: it is used when one is named. */
+/** The cache belongs to a data folder or a store: it is used when one is named. */
 export function cacheUse({ options, host, givenBy }: CommandContext): {
   readonly dir: string
   readonly useCache: boolean
 } {
-  const useCache = givenBy.has('dir')
+  const useCache = givenBy.has('dir') || givenBy.has('store')
   const mode = givenBy.get('cache')
   if (!useCache && mode?.startsWith('-') === true && options.cache !== 'off')
-    throw configError(`${mode} ${options.cache}: expected --dir beside it, which says whose cache is meant`)
+    throw configError(
+      `${mode} ${options.cache}: expected --dir (or --store) beside it, which says whose cache is meant`,
+    )
   return { dir: resolve(host.cwd, options.dir), useCache }
 }

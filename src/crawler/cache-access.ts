@@ -7,23 +7,29 @@ import { cacheKeyOf } from '../cache/key.ts'
 import { systemClock } from '../core/clock.ts'
 import { CrawlError } from '../core/errors.ts'
 import { canonicalOf, parseHttpUrl } from '../url/canonical.ts'
+import { systemRandom } from '../util/random.ts'
 import type { ArchiveExport, CacheAccess, CacheKind, CacheLocation } from './cache-contract.ts'
-import { cacheExists, exportWarc, importWarc, openCacheStore, openWarcFile } from './compose.ts'
+import { cacheExists, cacheKindOf, exportWarc, importWarc, openCacheStore, openWarcFile } from './compose.ts'
 
 /** Rejects with STORE_UNAVAILABLE when there is no cache, and with the STORE_… errors of one that cannot be opened. */
 export async function openCacheAccess(place: CacheLocation): Promise<CacheAccess> {
-  const { cacheStore, create = false, ...rest } = place
-  const kinds: readonly CacheKind[] = cacheStore === undefined ? ['sqlite', 'files'] : [cacheStore]
-  const found = kinds.find((kind) => cacheExists({ ...rest, cacheStore: kind }))
-  if (found === undefined && !create) throw noCache(place)
-  const kind = found ?? cacheStore ?? 'sqlite'
-  return accessTo(await openCacheStore({ ...rest, cacheStore: kind }, systemClock), kind)
+  const { create = false, ...rest } = place
+  const kind = cacheKindOf(place) === 'shared' ? 'shared' : kindInFolder(place)
+  const store = await openCacheStore(
+    { ...rest, cacheStore: kind },
+    { clock: systemClock, random: systemRandom, create },
+  )
+  return accessTo(store, kind)
 }
 
-function noCache({ dir, cacheStore }: CacheLocation): CrawlError {
+function kindInFolder({ dir, cacheStore, create = false }: CacheLocation): CacheKind {
+  const kinds: readonly CacheKind[] = cacheStore === undefined ? ['sqlite', 'files'] : [cacheStore]
+  const found = kinds.find((kind) => cacheExists(dir, kind))
+  if (found !== undefined) return found
+  if (create) return cacheStore ?? 'sqlite'
   const what = cacheStore === undefined ? 'download cache' : `download cache of the kind ${cacheStore}`
   const problem = `it holds no ${what}; spoor crawl makes one, and so does spoor cache import`
-  return new CrawlError('STORE_UNAVAILABLE', { context: { location: dir, problem } })
+  throw new CrawlError('STORE_UNAVAILABLE', { context: { location: dir, problem } })
 }
 
 function accessTo(store: CacheStore, kind: CacheKind): CacheAccess {
@@ -75,9 +81,9 @@ async function* allEntries(store: CacheStore, filter: CacheFilter): AsyncGenerat
 /** Variants of an answer (Vary, credentials, HEAD) have keys of their own: they are found by their URL. */
 async function removeUrls(store: CacheStore, kind: CacheKind, urls: readonly string[]): Promise<readonly number[]> {
   const counts = new Map(urls.map((url) => [identityOf(url), 0]))
-  // the packed cache goes straight to a host; the readable one is walked once for all
+  // others go straight to a host; the readable one is walked once for all
   const filters: readonly CacheFilter[] =
-    kind === 'sqlite' ? [...counts.keys()].map((urlPrefix) => ({ urlPrefix })) : [{}]
+    kind !== 'files' ? [...counts.keys()].map((urlPrefix) => ({ urlPrefix })) : [{}]
   for (const filter of filters) {
     for await (const entry of allEntries(store, filter)) {
       const count = counts.get(entry.url)

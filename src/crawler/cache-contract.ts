@@ -3,10 +3,10 @@
 import type { CachedAnswer, CacheEntry, CacheFilter, CacheStats, PruneResult } from '../cache/contract.ts'
 import type { ResolvedOptions } from '../config/options.ts'
 
-export type CacheKind = ResolvedOptions['cacheStore']
+export type CacheKind = NonNullable<ResolvedOptions['cacheStore']>
 
-export interface CacheLocation extends Pick<ResolvedOptions, 'dir' | 'cacheMaxBytes'> {
-  /** Undefined: whichever is there, the packed one first. */
+export interface CacheLocation extends Pick<ResolvedOptions, 'dir' | 'store' | 'cacheMaxBytes'> {
+  /** Undefined: that of the store when there is one, else whichever is in `dir`, the packed one first. */
   readonly cacheStore: CacheKind | undefined
   /** Make one where there is none. Default: that is STORE_UNAVAILABLE. */
   readonly create?: boolean

@@ -33,6 +33,7 @@ import type { WarcWriter } from '../warc/contract.ts'
 import { recordExchanges } from '../warc/record-exchanges.ts'
 import type { Random } from '../util/random.ts'
 import { systemRandom } from '../util/random.ts'
+import type { CacheKind } from './cache-contract.ts'
 import type { StoreLocation } from './contract.ts'
 
 /** What only a caller can give. */
@@ -62,13 +63,40 @@ export interface Parts extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Opened in this order, closed in the reverse one. Rejects with STORE_… and CONFIG_INVALID. */
+interface Closeable {
+  close(): Promise<void>
+}
+
+/** Opened in this order, closed in the reverse one, also when one cannot be had. Rejects with STORE_… and CONFIG_INVALID. */
 export async function openParts(options: ResolvedOptions, extras: PartsExtras): Promise<Parts> {
-  const store = await openStore(options, extras)
+  const opened: Closeable[] = []
+  const close = async (): Promise<void> => {
+    for (let part = opened.pop(); part !== undefined; part = opened.pop()) await part.close()
+  }
+  const keep = <T extends Closeable | undefined>(part: T): T => {
+    if (part !== undefined) opened.push(part)
+    return part
+  }
+  try {
+    return { ...(await assembleParts(options, extras, keep)), close, [Symbol.asyncDispose]: close }
+  } catch (error) {
+    await close().catch(() => undefined) // what could not be opened is the news
+    throw error
+  }
+}
+
+type Keep = <T extends Closeable | undefined>(part: T) => T
+
+async function assembleParts(
+  options: ResolvedOptions,
+  extras: PartsExtras,
+  keep: Keep,
+): Promise<Omit<Parts, 'close' | typeof Symbol.asyncDispose>> {
+  const store = keep(await openStore(options, extras))
   const cookies = createCookieJars({ clock: extras.clock, state: store.state })
-  const cacheStore = await openCacheFor(options, extras)
-  const warc = await openWarc(options, extras)
-  const plain = await openFetcher(options, extras)
+  const cacheStore = keep(await openCacheFor(options, extras))
+  const warc = keep(await openWarc(options, extras))
+  const plain = keep(await openFetcher(options, extras))
   const http =
     warc === undefined
       ? plain
@@ -90,22 +118,8 @@ export async function openParts(options: ResolvedOptions, extras: PartsExtras): 
     session: options.task,
     allowPrivate: options.allowPrivate,
   })
-  const close = async (): Promise<void> => {
-    await fetcher.close()
-    await warc?.close()
-    await cacheStore?.close()
-    await store.close()
-  }
-  return {
-    store,
-    fetcher,
-    cache: cacheStore === undefined ? undefined : createGate(cacheStore, options, extras),
-    cacheStore,
-    robots,
-    cookies,
-    close,
-    [Symbol.asyncDispose]: close,
-  }
+  const cache = cacheStore === undefined ? undefined : createGate(cacheStore, options, extras)
+  return { store, fetcher, cache, cacheStore, robots, cookies }
 }
 
 export async function openFetcher(
@@ -131,25 +145,71 @@ export async function openFetcher(
   return withIdentity(http, createRandomIdentities({ draw: await openBrowserDraw(extras.random) }))
 }
 
-/** Everything about the cache of a data folder but the crawl itself. */
+type CachePlace = Pick<ResolvedOptions, 'dir' | 'store' | 'cacheStore' | 'cacheMaxBytes'>
+
+/** Which one it is when nobody says so: machines that share a crawl share its downloads. Throws CONFIG_INVALID. */
+export function cacheKindOf({ store, cacheStore }: Pick<CachePlace, 'store' | 'cacheStore'>): CacheKind {
+  const isShared = store !== undefined && storeKindOf(store) !== 'memory'
+  if (cacheStore !== 'shared') return cacheStore ?? (isShared ? 'shared' : 'sqlite')
+  if (isShared) return cacheStore
+  const problem = '--cache-store shared: expected the URL of a server in --store, which is where it is shared'
+  throw new CrawlError('CONFIG_INVALID', { context: { problem } })
+}
+
+/** Everything about a cache but the crawl itself. `create` false: of a shared one that is not there, STORE_UNAVAILABLE. */
 export async function openCacheStore(
-  { dir, cacheStore, cacheMaxBytes }: Pick<ResolvedOptions, 'dir' | 'cacheStore' | 'cacheMaxBytes'>,
-  clock: Clock,
+  place: CachePlace,
+  { clock, random, create = true }: Pick<PartsExtras, 'clock' | 'random'> & { readonly create?: boolean },
 ): Promise<CacheStore> {
+  const { dir, store: url = '', cacheMaxBytes } = place
   const cap = cacheMaxBytes === undefined ? {} : { maxBytes: cacheMaxBytes }
-  if (cacheStore === 'files') return openFilesCache({ dir: filesCacheIn(dir), clock, ...cap })
-  return openSqliteCache({ dir, clock, ...cap })
+  switch (cacheKindOf(place)) {
+    case 'files':
+      return openFilesCache({ dir: filesCacheIn(dir), clock, ...cap })
+    case 'sqlite':
+      return openSqliteCache({ dir, clock, ...cap })
+    case 'shared':
+      return openSharedCache(url, { clock, random, create, ...cap })
+  }
+}
+
+interface SharedCacheOptions extends Pick<PartsExtras, 'clock' | 'random'> {
+  readonly create: boolean
+  readonly maxBytes?: number
+}
+
+async function openSharedCache(url: string, options: SharedCacheOptions): Promise<CacheStore> {
+  switch (storeKindOf(url)) {
+    case 'postgres': {
+      const { openPostgresCache } = await import('../stores/postgres/cache/open.ts')
+      return openPostgresCache({ url, ...options })
+    }
+    case 'mongodb': {
+      const { openMongodbCache } = await import('../stores/mongodb/cache/open.ts')
+      return openMongodbCache({ url, ...options })
+    }
+    case 'redis': {
+      const { openRedisCache } = await import('../stores/redis/cache/open.ts')
+      return openRedisCache({ url, ...options })
+    }
+    default:
+      throw unknownStore()
+  }
+}
+
+function unknownStore(): CrawlError {
+  return new CrawlError('CONFIG_INVALID', { context: { problem: `--store: expected ${STORE_URLS}` } })
 }
 
 const filesCacheIn = (dir: string): string => join(dir, 'cache-files')
 
-/** Opens nothing. */
-export function cacheExists({ dir, cacheStore }: Pick<ResolvedOptions, 'dir' | 'cacheStore'>): boolean {
+/** Of the kinds that are in `dir`. Opens nothing. */
+export function cacheExists(dir: string, cacheStore: CacheKind): boolean {
   return existsSync(cacheStore === 'files' ? filesCacheIn(dir) : join(dir, 'cache.sqlite'))
 }
 
-async function openCacheFor(options: ResolvedOptions, { clock }: PartsExtras): Promise<CacheStore | undefined> {
-  return options.cache === 'off' ? undefined : openCacheStore(options, clock)
+async function openCacheFor(options: ResolvedOptions, extras: PartsExtras): Promise<CacheStore | undefined> {
+  return options.cache === 'off' ? undefined : openCacheStore(options, extras)
 }
 
 /** Closing the store stays the caller's business. */
@@ -227,6 +287,6 @@ async function openStore(
       return openRedisStore({ url, clock, random, readOnly, ...(onWarning === undefined ? {} : { onWarning }) })
     }
     case undefined:
-      throw new CrawlError('CONFIG_INVALID', { context: { problem: `--store: expected ${STORE_URLS}` } })
+      throw unknownStore()
   }
 }

@@ -32,7 +32,10 @@ export async function openPageFetcher(options: FetchOptions): Promise<PageFetche
     agent: options.robotsAgent,
     allowPrivate: options.allowPrivate,
   })
-  const cacheStore = await openCacheOf(options)
+  const cacheStore = await openCacheOf(options).catch(async (error: unknown) => {
+    await fetcher.close()
+    throw error
+  })
   const cache =
     cacheStore === undefined
       ? undefined
@@ -56,7 +59,9 @@ interface Tools {
 }
 
 async function openCacheOf(options: FetchOptions): Promise<CacheStore | undefined> {
-  return options.useCache === true && options.cache !== 'off' ? openCacheStore(options, systemClock) : undefined
+  return options.useCache === true && options.cache !== 'off'
+    ? openCacheStore(options, { clock: systemClock, random: systemRandom })
+    : undefined
 }
 
 function tellFault({ onWarning }: FetchOptions): (what: string, error: unknown) => void {

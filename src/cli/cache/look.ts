@@ -8,7 +8,7 @@ import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
 import { clean, columns, plural } from '../text.ts'
 import { checkUrl, isHttpUrl } from '../urls.ts'
-import { withCache } from './open.ts'
+import { placeOf, withCache } from './open.ts'
 
 export async function listEntries(context: CommandContext): Promise<ExitCode> {
   const { output, host } = context
@@ -71,12 +71,12 @@ function isoOf(ms: number): string | null {
 }
 
 export async function getEntry(context: CommandContext): Promise<ExitCode> {
-  const { output, options, positionals } = context
+  const { output, positionals } = context
   const url = checkUrl(positionals[0] ?? '')
   return withCache(context, async (cache) => {
     const found = await cache.get(url)
     if (found === undefined) {
-      output.problem(`spoor: ${clean(url)}: not in the cache of ${options.dir}`)
+      output.problem(`spoor: ${clean(url)}: not in the cache of ${placeOf(context, cache)}`)
       return EXIT.failed
     }
     const { entry, body } = found
@@ -100,11 +100,14 @@ function headerRecord({ headers }: CacheEntry): Record<string, string | string[]
 }
 
 export async function showStats(context: CommandContext): Promise<ExitCode> {
-  const { output, host, options } = context
+  const { output, host } = context
   return withCache(context, async (cache) => {
     const stats = await cache.stats()
     if (output.json) await output.jsonLine(statsJson(stats, cache))
-    else await output.result(statsText(stats, { place: options.dir, kind: cache.kind, nowMs: host.clock.nowMs() }))
+    else
+      await output.result(
+        statsText(stats, { place: placeOf(context, cache), kind: cache.kind, nowMs: host.clock.nowMs() }),
+      )
     return EXIT.done
   })
 }

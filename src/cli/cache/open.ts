@@ -19,10 +19,16 @@ export async function openCache(
   const { openCacheAccess } = await loadLibrary()
   return openCacheAccess({
     dir: resolve(host.cwd, options.dir),
+    store: options.store,
     cacheStore: givenBy.has('cacheStore') ? options.cacheStore : undefined,
     cacheMaxBytes: capped ? options.cacheMaxBytes : undefined,
     create,
   })
+}
+
+/** Where it is, for messages: as it was named. */
+export function placeOf({ options }: CommandContext, cache: Pick<CacheAccess, 'kind' | 'location'>): string {
+  return cache.kind === 'shared' ? cache.location : options.dir
 }
 
 export async function withCache<T>(context: CommandContext, use: (cache: CacheAccess) => Promise<T>): Promise<T> {

@@ -7,7 +7,7 @@ import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
 import { clean, plural } from '../text.ts'
 import { checkUrl } from '../urls.ts'
-import { withCache } from './open.ts'
+import { placeOf, withCache } from './open.ts'
 
 export async function removeEntries(context: CommandContext): Promise<ExitCode> {
   const { options, positionals } = context
@@ -18,15 +18,15 @@ export async function removeEntries(context: CommandContext): Promise<ExitCode> 
 }
 
 async function removeUrls(context: CommandContext, urls: readonly string[]): Promise<ExitCode> {
-  const { output, options } = context
-  const counts = await withCache(context, (cache) => cache.remove(urls))
+  const { output } = context
+  const [counts, place] = await withCache(context, async (cache) => [await cache.remove(urls), placeOf(context, cache)])
   let missing = 0
   for (const [index, url] of urls.entries()) {
     const removed = counts[index] ?? 0
     if (output.json) await output.jsonLine({ url, removed })
     if (removed > 0) continue
     missing += 1
-    output.problem(`spoor: ${clean(url)}: not in the cache of ${options.dir}`)
+    output.problem(`spoor: ${clean(url)}: not in the cache of ${place}`)
   }
   output.hint(`${plural(urls.length - missing, 'page')} removed`)
   return missing === 0 ? EXIT.done : EXIT.failed

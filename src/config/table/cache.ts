@@ -16,11 +16,12 @@ export const CACHE = {
   }),
   cacheStore: choice({
     flag: 'cache-store',
-    choices: ['sqlite', 'files'],
-    default: 'sqlite',
+    choices: ['sqlite', 'files', 'shared'],
+    default: undefined,
+    defaultText: 'shared with --store, sqlite without',
     group: 'Cache',
     on: CACHED,
-    doc: 'Packed, or a readable file per page.',
+    doc: 'Where downloads are kept. sqlite: packed, in --dir; files: a readable file per page, in --dir; shared: in the --store, for all machines.',
   }),
   cacheTtlMs: duration({
     flag: 'cache-ttl',
@@ -35,7 +36,7 @@ export const CACHE = {
     min: 1,
     group: 'Cache',
     on: CACHED,
-    doc: 'Largest size of the cache; the least recently used pages go first.',
+    doc: 'Largest size of the cache; the least recently used pages go first. Shared in Redis, which keeps it in memory: 1gb, or a quarter of its maxmemory.',
   }),
   warc: text({
     flag: 'warc',

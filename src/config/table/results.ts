@@ -67,7 +67,7 @@ export const STORE = {
     default: 'spoor-data',
     group: 'Where it is kept',
     on: [...STORED, 'cache', 'fetch', 'demo'],
-    doc: 'The data folder: the state of the crawl, its items and the download cache. `spoor fetch` uses the cache only when it is given.',
+    doc: 'The data folder: the state of the crawl, its items and the download cache. `spoor fetch` uses the cache only when it, or --store, is given.',
   }),
   store: text({
     flag: 'store',
@@ -76,7 +76,7 @@ export const STORE = {
     defaultText: 'embedded, in --dir',
     parse: parseStoreUrl,
     group: 'Where it is kept',
-    on: STORED,
+    on: [...STORED, 'cache', 'fetch'],
     doc: `A shared store instead (${STORE_URLS}): any number of machines run the same command.`,
   }),
   task: text({

@@ -67,7 +67,10 @@ export async function openMongodbStore(options: MongoStoreOptions): Promise<Stor
   }
 }
 
-async function connect(place: Place, options: MongoStoreOptions): Promise<Server> {
+type ConnectOptions = Pick<MongoStoreOptions, 'clock' | 'random' | 'testTime'>
+
+/** Rejects as `openMongodbStore` does. */
+export async function connect(place: Place, options: ConnectOptions): Promise<Server> {
   const { clock, random, testTime } = options
   const client = await createClient(place)
   try {

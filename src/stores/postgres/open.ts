@@ -49,8 +49,10 @@ export async function openStoreAs(
   const driver = await loadDriver()
   const connectTo = (): Promise<Connection> =>
     connect({ driver, address, name: `spoor ${owner}`.slice(0, 63), readOnly, clock })
-  await prepare({ connectTo, address, readOnly, clock })
   const { location, prefix } = address
+  await reachServer({ connectTo, location, clock }, (connection) =>
+    (readOnly ? requireSchema : prepareSchema)(connection, address),
+  )
   const link = createLink({ connect: connectTo, clock, random, location, readOnly })
   const bell = createSharedBell({ connect: connectTo, clock, random, channel: `${prefix}changes` })
   try {
@@ -75,25 +77,27 @@ const OPENING_MS = 10_000
 
 interface Opening {
   readonly connectTo: () => Promise<Connection>
-  readonly address: Address
-  readonly readOnly: boolean
+  readonly location: string
   readonly clock: Clock
 }
 
 /** Whoever opens a store is told at once when the server cannot be reached, or refuses: it may be the wrong one. */
-async function prepare({ connectTo, address, readOnly, clock }: Opening): Promise<void> {
+export async function reachServer(
+  { connectTo, location, clock }: Opening,
+  prepare: (connection: Connection) => Promise<void>,
+): Promise<void> {
   const sinceMs = clock.monotonicMs()
   for (;;) {
     try {
       const connection = await connectTo()
       try {
-        await (readOnly ? requireSchema : prepareSchema)(connection, address)
+        await prepare(connection)
         return
       } finally {
         await connection.close()
       }
     } catch (error) {
-      if (!isRestart(error) || clock.monotonicMs() - sinceMs > OPENING_MS) throw storeError(error, address.location)
+      if (!isRestart(error) || clock.monotonicMs() - sinceMs > OPENING_MS) throw storeError(error, location)
     }
     await clock.sleep(200)
   }

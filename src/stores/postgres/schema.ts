@@ -129,7 +129,7 @@ export async function requireSchema(connection: Connection, place: SchemaPlace):
   throw unavailable(place.location, { problem })
 }
 
-async function checkServer(connection: Connection, { location }: SchemaPlace): Promise<void> {
+export async function checkServer(connection: Connection, { location }: SchemaPlace): Promise<void> {
   const [row] = await connection.rows<{ readonly version: number }>(
     "SELECT current_setting('server_version_num')::int / 10000 AS version",
   )

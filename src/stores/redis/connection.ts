@@ -12,6 +12,8 @@ export interface Connection {
    * must not be done twice. The first try is sent before this returns. Rejects with STORE_UNAVAILABLE after that.
    */
   run(name: ScriptName, args: readonly string[]): Promise<readonly unknown[]>
+  /** Anything else, tried again in the same way. */
+  insist<T>(attempt: () => Promise<T>): Promise<T>
   /** Any command, tried again in the same way. */
   ask(command: string, args: readonly string[]): Promise<unknown>
   /** From now on nothing is tried again. */
@@ -77,6 +79,7 @@ export function createConnection({ client, clock, location, key }: ConnectionOpt
 
   return {
     run: (name, args) => insist(() => evaluate(name, args)),
+    insist,
     ask: (command, args) => insist(() => client.call(command, args)),
     close: () => {
       closed = true

@@ -9,6 +9,8 @@ export interface RedisClient {
   readonly status: string
   connect(): Promise<void>
   call(command: string, args: readonly string[]): Promise<unknown>
+  /** Strings of the answer come as they are: as bytes. */
+  callBuffer(command: string, args: readonly (string | Buffer)[]): Promise<unknown>
   subscribe(channel: string): Promise<unknown>
   on(event: 'error', listener: (error: unknown) => void): unknown
   on(event: 'message' | 'ready' | 'close', listener: () => void): unknown

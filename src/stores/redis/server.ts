@@ -9,6 +9,8 @@ export interface ServerFacts {
   readonly appendOnly: boolean
   /** What happens when `maxmemory` is reached; empty: there is no such limit. */
   readonly evicts: string
+  /** `maxmemory`; undefined: there is no such limit. */
+  readonly maxMemoryBytes: number | undefined
   readonly capabilities: FrontierCapabilities
 }
 
@@ -28,10 +30,12 @@ export function readServerFacts(info: string, location: string): ServerFacts {
   }
   const appendOnly = field('aof_enabled') === '1'
   // None of our keys has a time to live: policies that evict only such keys cannot touch them.
-  const mayEvict = Number(field('maxmemory')) > 0 && field('maxmemory_policy').startsWith('allkeys')
+  const limit = Number(field('maxmemory'))
+  const mayEvict = limit > 0 && field('maxmemory_policy').startsWith('allkeys')
   const evicts = mayEvict ? field('maxmemory_policy') : ''
   const durable = appendOnly && !mayEvict
-  return { version, appendOnly, evicts, capabilities: { durable, shared: true, transactional: true } }
+  const maxMemoryBytes = limit > 0 ? limit : undefined
+  return { version, appendOnly, evicts, maxMemoryBytes, capabilities: { durable, shared: true, transactional: true } }
 }
 
 function parseInfo(info: string): Map<string, string> {

@@ -69,11 +69,11 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
 }
 
 /** A hash tag: in a cluster all keys of a store live in one slot. */
-function prefixOf({ prefix }: ServerAddress): string {
+export function prefixOf({ prefix }: ServerAddress): string {
   return `{${prefix}}`
 }
 
-async function connect(client: RedisClient, location: string): Promise<void> {
+export async function connect(client: RedisClient, location: string): Promise<void> {
   let reason: unknown
   client.on('error', (error) => {
     reason ??= error
