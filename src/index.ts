@@ -4,6 +4,7 @@ export { Crawler, type CrawlerEvents, type CrawlerOptions } from './crawler/craw
 export type { CrawlSummary, ProgressSnapshot } from './crawler/contract.ts'
 export type {
   EnqueueLinksOptions,
+  ExtractOptions,
   FailedContext,
   FinishReason,
   HandlerContext,
@@ -13,6 +14,14 @@ export type {
   RequestDraft,
   RequestHandler,
 } from './engine/contract.ts'
+export type {
+  Convert,
+  Extracted,
+  ExtractSchema,
+  FieldSchema,
+  FieldType,
+  StandardSchema,
+} from './extract/schema/contract.ts'
 export type { Seeds, SeedEntry } from './engine/feed.ts'
 export type { JsonObject, JsonValue } from './core/json.ts'
 export type { CacheMode, CacheOverride } from './core/request.ts'

@@ -31,6 +31,9 @@ export function summaryText({ summary, options }: SummaryInput): string {
     ...(summary.duplicates > 0
       ? [['  known', plural(summary.duplicates, 'link'), 'to pages that were known already']]
       : []),
+    ...(summary.invalidItems === undefined
+      ? []
+      : [['  dropped', plural(summary.invalidItems, 'item'), 'not as the validator expects']]),
     ...(summary.failed > 0
       ? [['  failed', plural(summary.failed, 'page'), `spoor failures${whereFlags(options)}`]]
       : []),

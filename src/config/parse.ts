@@ -14,12 +14,17 @@ export interface NameValue {
   readonly value: string
 }
 
-/** One `--select`: a field of the item, taken from the first element that fits. */
+/** As src/extract/schema/contract.ts has them: a test compares the two. */
+export const FIELD_TYPES = ['text', 'number', 'integer', 'boolean', 'date', 'url', 'html', 'json'] as const
+
+/** One `--select`: a field of the item. */
 export interface FieldSelector {
   readonly name: string
-  readonly css: string
-  /** The attribute to take; undefined is the text of the element. */
-  readonly attr: string | undefined
+  /** `CSS[@attr]`, or with a prefix: `xpath:`, `re:`, `json:`, `jsonld:`, `microdata:`, `metatag:`, `opengraph:`, `readable:`. */
+  readonly field: string
+  /** All that fits, not only the first. */
+  readonly many: boolean
+  readonly as?: (typeof FIELD_TYPES)[number]
 }
 
 const DURATION_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -128,15 +133,19 @@ export function parseCookie(raw: string): Parsed<NameValue> {
   return sound ? value({ name, value: text }) : wanted("a cookie such as 'session=abc123'")
 }
 
-/** `name=CSS` or `name=CSS@attr`. */
+const FIELD_EXAMPLES =
+  "a field such as 'price=.price', 'image=img.main@src', 'links[]=a@href' or 'price as number=.price'"
+const FIELD_NAME = new RegExp(String.raw`^(.+?)(\[\])?(?:\s+as\s+(${FIELD_TYPES.join('|')}))?$`, 's')
+
+/** `name=CSS`, `name=CSS@attr`, `name=xpath:…`; `name[]=` for all that fits, `name as TYPE=` for another type than text. */
 export function parseSelect(raw: string): Parsed<FieldSelector> {
   const equals = raw.indexOf('=')
-  const name = raw.slice(0, Math.max(0, equals)).trim()
-  const rest = raw.slice(equals + 1).trim()
-  const match = /^(.*?)@([A-Za-z_][\w:.-]*)$/s.exec(rest)
-  const css = (match?.[1] ?? rest).trim()
-  if (name === '' || css === '') return wanted("a field such as 'price=.price' or 'image=img.main@src'")
-  return value({ name, css, attr: match?.[2] })
+  const match = FIELD_NAME.exec(raw.slice(0, Math.max(0, equals)).trim())
+  const field = raw.slice(equals + 1).trim()
+  const name = match?.[1]
+  if (name === undefined || field === '' || /^@[\w:.-]+$/.test(field)) return wanted(FIELD_EXAMPLES)
+  const as = FIELD_TYPES.find((type) => type === match?.[3])
+  return value({ name, field, many: match?.[2] !== undefined, ...(as === undefined ? {} : { as }) })
 }
 
 const PORT = String.raw`\d{0,5}`

@@ -20,6 +20,8 @@ const ERROR_CODES = {
     retryable: false,
   },
   EXPORT_FAILED: { message: '{file} cannot be written: {problem}', retryable: false },
+  EXTRACT_FAILED: { message: 'Data cannot be taken out of {url}: {problem}', retryable: false },
+  ITEM_INVALID: { message: 'The data of {url} is not what was expected: {problem}', retryable: false },
   HANDLER_TIMEOUT: { message: 'The handler of {url} did not end within {timeoutMs} ms', retryable: true },
   WORKERS_DIED: { message: 'The crawl was given up: {problem}', retryable: true },
   CRAWL_ABORTED: { message: 'The crawl was stopped', retryable: false },

@@ -49,6 +49,8 @@ export interface CrawlSummary {
   readonly bytes: number
   readonly seconds: number
   readonly fromCache: number
+  /** Extracted and dropped, because a validator did not take it; absent when there is none. */
+  readonly invalidItems?: number
   /** The data folder held a crawl that was not at its end. */
   readonly resumed?: boolean
   /** Nothing was left to do when it began. */

@@ -3,6 +3,8 @@
 import type { ResolvedOptions } from '../config/options.ts'
 import { CrawlError } from '../core/errors.ts'
 import type { EngineEvent, FinishReason } from '../engine/contract.ts'
+import { selectSchema } from '../extract/select.ts'
+import { planOf } from '../extract/schema/plan.ts'
 import { feedSeeds, type SeedEntry, type Seeds } from '../engine/feed.ts'
 import type { FrontierStats } from '../frontier/contract.ts'
 import type { CrawlForce, CrawlRun, CrawlSummary, ProgressSnapshot } from './contract.ts'
@@ -56,6 +58,7 @@ class Run implements CrawlRun {
 
   async #run(): Promise<CrawlSummary> {
     const startedAtMs = this.#options.clock.monotonicMs()
+    checkSelects(this.#options.options)
     const given = await this.#givenSeeds()
     const parts = await openParts(this.#options.options, { ...this.#options, onFault: this.#onFault })
     try {
@@ -230,6 +233,7 @@ class Run implements CrawlRun {
       bytes: stats.counters.bytes,
       seconds: Math.round(clock.monotonicMs() - end.startedAtMs) / 1000,
       fromCache: stats.counters.fromCache,
+      ...(stats.counters.invalidItems > 0 ? { invalidItems: stats.counters.invalidItems } : {}),
       resumed: before.pending + before.leased > 0,
       alreadyFinished: before.known > 0 && isSame(stats.counters, before.counters),
     }
@@ -239,6 +243,12 @@ class Run implements CrawlRun {
 /** Neither asked a server nor the cache. */
 function isSame(a: FrontierStats['counters'], b: FrontierStats['counters']): boolean {
   return a.requests === b.requests && a.fromCache === b.fromCache
+}
+
+/** Throws CONFIG_INVALID for a field that cannot be looked for, before anything is opened. */
+function checkSelects({ select }: ResolvedOptions): void {
+  const schema = selectSchema(select)
+  if (schema !== undefined) planOf(schema)
 }
 
 function nothingToCrawl({ dir, task }: ResolvedOptions): string {

@@ -15,7 +15,7 @@ const NOTHING_YET: FrontierStats = {
   skipped: {},
   hosts: 0,
   items: 0,
-  counters: { bytes: 0, duplicates: 0, fromCache: 0, requests: 0, invalidUrls: 0 },
+  counters: { bytes: 0, duplicates: 0, fromCache: 0, requests: 0, invalidUrls: 0, invalidItems: 0 },
 }
 
 export interface Tally {

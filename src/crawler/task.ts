@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import type { ResolvedOptions } from '../config/options.ts'
 import { CrawlError } from '../core/errors.ts'
-import { selectFields } from '../extract/select.ts'
+import { selectSchema } from '../extract/select.ts'
 import type { EngineTask } from '../engine/contract.ts'
 import { createDoor } from '../engine/enqueue.ts'
 import type { FrontierStats } from '../frontier/contract.ts'
@@ -90,6 +90,7 @@ function engineTaskOf(
   { options, handler, onFailed, handlerTimeoutMs }: LaunchOptions,
   { settings, door, traps, reloadSinceMs }: TaskParts,
 ): EngineTask {
+  const fields = selectSchema(options.select)
   return {
     settings,
     handler,
@@ -99,7 +100,7 @@ function engineTaskOf(
     maxRetries: options.retries,
     handlerTimeoutMs,
     ...(reloadSinceMs === undefined ? {} : { reloadSinceMs }),
-    ...(options.select.length === 0 ? {} : { fieldsOf: (page) => selectFields(() => page.$, options.select) }),
+    ...(fields === undefined ? {} : { fields }),
     ...requestHeadersOf(options),
     allowPrivate: options.allowPrivate,
     respectRobots: options.robots,

@@ -9,6 +9,7 @@ import type { FailedAttempt, FailureClass, SkipReason } from '../core/outcome.ts
 import type { CacheMode, CacheOverride, StoredRequest } from '../core/request.ts'
 import type { UrlPieces } from '../core/url-pieces.ts'
 import type { PageScan } from '../extract/contract.ts'
+import type { Extracted, ExtractSchema, StandardSchema } from '../extract/schema/contract.ts'
 import type { Fetcher, FetchResponse, HeaderList } from '../fetch/contract.ts'
 import type { Lease, TaskSettings } from '../frontier/contract.ts'
 import type { RobotsSource } from '../robots/contract.ts'
@@ -58,6 +59,26 @@ export interface Page {
   readonly $: CheerioAPI
   /** Free of user code that waits; `text` of the body as JSON. */
   json(): unknown
+  /**
+   * The data that the schema describes, from the first 2 MiB of the text; null (a list: none) where the page has none.
+   * Rejects with CONFIG_INVALID for a schema that is none, EXTRACT_FAILED for a page that takes more than 5 s or gives
+   * more than 32 Mi characters, PEER_MISSING for a package that is not installed. Each fails the page and is not retried.
+   */
+  extract<const S extends ExtractSchema>(schema: S): Promise<Extracted<S>>
+  /** The same, judged by a validator: what it gives back. Rejects with ITEM_INVALID, too, for what does not fit. */
+  extract<const S extends ExtractSchema, Output>(
+    schema: S,
+    options: ExtractOptions<Output> & { readonly onInvalid?: 'fail' },
+  ): Promise<Output>
+  /** The same; what does not fit is null, and counted as `invalidItems`. */
+  extract<const S extends ExtractSchema, Output>(schema: S, options: ExtractOptions<Output>): Promise<Output | null>
+}
+
+export interface ExtractOptions<Output> {
+  /** Of any library that speaks Standard Schema: zod, valibot, arktype and others. */
+  readonly validate: StandardSchema<Output>
+  /** Default `fail`: the page fails, with what is wrong in its failure. */
+  readonly onInvalid?: 'fail' | 'drop'
 }
 
 export interface EnqueueLinksOptions {
@@ -132,7 +153,7 @@ export interface EngineTask {
   /** Milliseconds since the epoch: kept pages that were not asked for since then are asked for again. Default: the cache's TTL. */
   readonly reloadSinceMs?: number
   /** Fields that `--select` takes out of each page. */
-  readonly fieldsOf?: (page: Page) => JsonObject
+  readonly fields?: ExtractSchema
   /** Sent to every host. */
   readonly headers: Readonly<Record<string, string>>
   /** Sent to the hosts of the seeds only: credentials. */

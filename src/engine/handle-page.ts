@@ -60,16 +60,18 @@ async function handleNow(story: Story, response: FetchResponse): Promise<Settlem
 /** Only a page with more links than this can have had some left out. */
 const MANY_LINKS = 1000
 
-/** What a page is cut at is told; it is far beyond what pages hold. */
-function tellCuts({ deps, lease, task }: Story, page: Page): void {
+/** What a page is cut at, and what of it is dropped, is told; it is far beyond what pages hold. */
+function tellCuts({ deps, lease }: Story, page: OpenPage): void {
   const { url } = lease
   const { foundCount } = page.scan
+  if (page.invalidItems > 0)
+    deps.log.warn({ url, dropped: page.invalidItems }, 'items that are not as expected are dropped')
   const dropped = foundCount > MANY_LINKS ? page.scan.droppedLinks : 0
   if (dropped > 0) deps.log.warn({ url, links: foundCount, dropped }, 'a page has more links than are followed')
   if (page.body.length > MAX_SCAN_CHARS && page.text.length > MAX_SCAN_CHARS) {
     deps.log.warn({ url, chars: page.text.length, read: MAX_SCAN_CHARS }, 'a page is read for links in part only')
   }
-  if (task.fieldsOf !== undefined && page.body.length > MAX_FIELD_CHARS && page.text.length > MAX_FIELD_CHARS) {
+  if (page.isExtracted && page.body.length > MAX_FIELD_CHARS && page.text.length > MAX_FIELD_CHARS) {
     deps.log.warn({ url, chars: page.text.length, read: MAX_FIELD_CHARS }, 'a page is searched for fields in part only')
   }
 }
@@ -119,7 +121,7 @@ function refreshOf(page: Page, response: FetchResponse): PageRefresh | undefined
 async function recordPage({ story, exchange, page, way }: Handling): Promise<void> {
   await enqueuePageLinks(way, page, isNofollow(page, exchange, story.deps.clock.nowMs()))
   const { lease, response, fromCache, task } = exchange
-  if (task.fieldsOf !== undefined) await page.prepareTree()
+  const fields = task.fields === undefined ? undefined : await page.fields(task.fields)
   way.buffer.items.push({
     isPage: true,
     data: pageItem({
@@ -135,7 +137,7 @@ async function recordPage({ story, exchange, page, way }: Handling): Promise<voi
       fromCache,
       noindex: directivesOf(page, exchange, story.deps.clock.nowMs()).noindex,
       canonical: page.scan.canonical,
-      ...(task.fieldsOf === undefined ? {} : { fields: task.fieldsOf(page) }),
+      ...(fields === undefined ? {} : { fields }),
     }),
   })
 }
@@ -192,6 +194,7 @@ async function settlePage({ story, exchange: { response }, page, way }: Handling
   // filled one by one: nearly all settlements then have one shape
   const settlement: { -readonly [K in keyof Settlement]: Settlement[K] } = { lease, outcome, discovered, items, host }
   settlement.counts = Object.assign({ duplicates, invalidUrls }, counts)
+  if (page.invalidItems > 0) settlement.counts = { ...settlement.counts, invalidItems: page.invalidItems }
   if (knownLinks.length > 0) settlement.knownLinks = knownLinks
   return settlement
 }

@@ -4,12 +4,18 @@ import type { CheerioAPI } from 'cheerio'
 import type { PageScan, ScanOptions } from '../extract/contract.ts'
 import { decodePage, decodePageInTurns } from '../extract/charset.ts'
 import { sniffType } from '../extract/content-type.ts'
-import { loadTree, loadTreeInTurns } from '../extract/page-tree.ts'
+import type { JsonObject } from '../core/json.ts'
+import { loadTree } from '../extract/page-tree.ts'
 import { scanPage, scanPageInTurns } from '../extract/scan.ts'
+import type { ExtractSchema } from '../extract/schema/contract.ts'
+import { extract } from '../extract/schema/extract.ts'
+import { type ExtractSource, openSource } from '../extract/schema/source.ts'
+import { validate } from '../extract/schema/validate.ts'
+import { isCrawlError } from '../core/errors.ts'
 import { headerOf } from '../fetch/headers.ts'
 import type { FetchResponse } from '../fetch/contract.ts'
 import { createResolver } from '../url/resolve.ts'
-import type { Page, PageOptions } from './contract.ts'
+import type { ExtractOptions, Page, PageOptions } from './contract.ts'
 
 const EMPTY_SCAN: Omit<PageScan, 'base'> = {
   links: [],
@@ -31,8 +37,6 @@ const BIG_BODY_BYTES = 256 * 1024
 /** Of a page, further down no links are looked for: what only the end of a page ends is searched in one go. */
 export const MAX_SCAN_CHARS = 64 * 1024 * 1024
 
-/** Trees of no more are built in one go. */
-const SMALL_TREE_CHARS = 64 * 1024
 /** Of a page, fields are looked for in no more: a search goes through the whole tree at once. */
 export const MAX_FIELD_CHARS = 2 * 1024 * 1024
 
@@ -40,8 +44,12 @@ export const MAX_FIELD_CHARS = 2 * 1024 * 1024
 const MAX_LINKS = 250_000
 
 export interface OpenPage extends Page {
-  /** Builds the tree of a large page in turns, of its first 2 MiB. Undefined: it is small, and can be built at once. */
-  prepareTree(): Promise<void> | undefined
+  /** The fields of `--select`. */
+  fields(schema: ExtractSchema): Promise<JsonObject>
+  /** Something was extracted of it. */
+  readonly isExtracted: boolean
+  /** What was extracted and dropped because it does not fit. */
+  readonly invalidItems: number
 }
 
 /** A large page is decoded and scanned right away, in turns, so that it holds up no other. */
@@ -60,6 +68,8 @@ class LazyPage implements OpenPage {
   #scan: PageScan | undefined
   #links: readonly string[] | undefined
   #dom: CheerioAPI | undefined
+  #source: ExtractSource | undefined
+  invalidItems = 0
 
   constructor(response: FetchResponse, options: PageOptions) {
     this.url = response.url
@@ -68,14 +78,35 @@ class LazyPage implements OpenPage {
     this.#options = options
   }
 
-  prepareTree(): Promise<void> | undefined {
-    if (this.#dom !== undefined || this.text.length <= SMALL_TREE_CHARS) return undefined
-    return this.#buildTree()
+  get isExtracted(): boolean {
+    return this.#source !== undefined
   }
 
-  async #buildTree(): Promise<void> {
-    const text = this.text.slice(0, MAX_FIELD_CHARS)
-    this.#dom = this.isHtml ? await loadTreeInTurns(text) : loadTree(text, { xml: this.#sniffed().isXml })
+  async fields(schema: ExtractSchema): Promise<JsonObject> {
+    return (await extract(this.#extractSource(), schema, this.url)) as JsonObject
+  }
+
+  // oxlint-disable-next-line typescript/no-explicit-any -- one body for the overloads of the contract
+  async extract(schema: ExtractSchema, options?: ExtractOptions<unknown>): Promise<any> {
+    const data = await extract(this.#extractSource(), schema, this.url)
+    if (options === undefined) return data
+    try {
+      return await validate(options.validate, data, this.url)
+    } catch (error) {
+      if (options.onInvalid !== 'drop' || !isCrawlError(error, 'ITEM_INVALID')) throw error
+      this.invalidItems++
+      return null
+    }
+  }
+
+  #extractSource(): ExtractSource {
+    return (this.#source ??= openSource({
+      text: this.text,
+      baseUrl: () => this.scan.base,
+      isXml: !this.isHtml && this.#sniffed().isXml,
+      $: () => this.$,
+      maxTreeChars: MAX_FIELD_CHARS,
+    }))
   }
 
   async prepare(): Promise<OpenPage> {

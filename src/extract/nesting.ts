@@ -28,7 +28,10 @@ interface Nesting {
   foreign: boolean
 }
 
-/** The page as it is, unless it nests deeper than browsers do: then without the tags beyond. Linear; never throws. */
+/**
+ * The page as it is, unless it nests deeper than browsers do, or a tag has more than a thousand attributes: then without
+ * the tags and attributes beyond. Linear; never throws.
+ */
 export function limitNesting(html: string): string {
   const reader = createTagReader(html)
   reader.everyTag = true
@@ -36,9 +39,13 @@ export function limitNesting(html: string): string {
   const kept: string[] = []
   let copiedTo = 0
   while (nextTag(reader)) {
-    const { tagStart, pos } = reader
+    const { tagStart, pos, floodFrom } = reader
+    if (floodFrom > tagStart) {
+      kept.push(html.slice(copiedTo, floodFrom))
+      copiedTo = pos - 1
+    }
     if (isKept(nesting, reader)) continue
-    kept.push(html.slice(copiedTo, tagStart))
+    if (copiedTo <= tagStart) kept.push(html.slice(copiedTo, tagStart))
     copiedTo = pos
   }
   return copiedTo === 0 ? html : kept.join('') + html.slice(copiedTo)

@@ -1,36 +1,25 @@
-/** Fields taken out of a page by CSS selectors: `name=CSS` for the text of the first match, `name=CSS@attr` for an attribute. */
+/** The fields of `--select` as one schema. */
 
-import type { CheerioAPI } from 'cheerio'
-import { foldSpace } from './text.ts'
+import type { ExtractSchema, FieldSchema, FieldType } from './schema/contract.ts'
+import { expandShorthand } from './schema/shorthand.ts'
 
 export interface FieldSelect {
   readonly name: string
-  readonly css: string
-  /** Attribute to take; undefined: the text. */
-  readonly attr: string | undefined
+  /** `CSS[@attr]`, `xpath:…`, `re:…` and so on: see src/extract/schema/shorthand.ts. */
+  readonly field: string
+  /** All that fits, not only the first. */
+  readonly many: boolean
+  readonly as?: FieldType
 }
 
-/** Says what is wrong with the CSS of a select, or undefined. */
-export function selectProblem($: CheerioAPI, select: FieldSelect): string | undefined {
-  try {
-    $(select.css)
-    return undefined
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    return `expected a CSS selector for ${JSON.stringify(select.name)}, found ${JSON.stringify(select.css)}: ${reason}`
-  }
-}
-
-/** Fields in the order of the selects; null where the page has no match or the match no such attribute. */
-export function selectFields(load: () => CheerioAPI, selects: readonly FieldSelect[]): Record<string, string | null> {
-  if (selects.length === 0) return {}
-  const $ = load()
+/** Undefined: there are none. Of two with one name the last is taken. */
+export function selectSchema(selects: readonly FieldSelect[]): ExtractSchema | undefined {
+  if (selects.length === 0) return undefined
   // a name like __proto__ is a field like any other
-  return Object.fromEntries(selects.map((select) => [select.name, fieldOf($, select)]))
+  return Object.fromEntries(selects.map((select) => [select.name, fieldOf(select)]))
 }
 
-function fieldOf($: CheerioAPI, { css, attr }: FieldSelect): string | null {
-  const match = $(css).first()
-  if (match.length === 0) return null
-  return attr === undefined ? foldSpace(match.text()) : (match.attr(attr) ?? null)
+function fieldOf({ field, many, as }: FieldSelect): FieldSchema {
+  const one = as === undefined ? field : { ...expandShorthand(field), as }
+  return many ? [one] : one
 }

@@ -82,6 +82,8 @@ export interface TagReader {
   isEnd: boolean
   selfClosing: boolean
   tagStart: number
+  /** Where the first attribute over a thousand begins: of this tag if it is after `tagStart`. */
+  floodFrom: number
   /** Places of the values of the current tag, by slot; −1: not there. */
   readonly starts: Int32Array
   readonly ends: Int32Array
@@ -100,6 +102,7 @@ export function createTagReader(html: string): TagReader {
     isEnd: false,
     selfClosing: false,
     tagStart: 0,
+    floodFrom: -1,
     starts: new Int32Array(ATTRIBUTES.length).fill(-1),
     ends: new Int32Array(ATTRIBUTES.length),
   }
@@ -165,6 +168,8 @@ export function isHtmlSpace(code: number): boolean {
   return code === SPACE || code === LF || code === TAB || code === CR || code === FF
 }
 
+/** No page that people read has so many in one tag. */
+const MANY_ATTRIBUTES = 1000
 /** Attributes that are told apart in one tag. */
 const MAX_ATTRIBUTES = 20_000
 
@@ -214,7 +219,10 @@ function readAttributes(reader: TagReader, from: number, keep: boolean): number 
   const { html } = reader
   let pos = from
   for (let count = 0; ; count++) {
-    if (count > MAX_ATTRIBUTES) return endOfFlood(html, pos)
+    if (count >= MANY_ATTRIBUTES) {
+      if (count === MANY_ATTRIBUTES) reader.floodFrom = pos
+      if (count > MAX_ATTRIBUTES) return endOfFlood(html, pos)
+    }
     let code = html.charCodeAt(pos)
     let slash = false
     while (code === SLASH || isHtmlSpace(code)) {

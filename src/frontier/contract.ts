@@ -80,7 +80,7 @@ export interface Settlement {
   readonly counts?: Readonly<Partial<Record<CounterName, number>>>
 }
 
-export const COUNTER_NAMES = ['bytes', 'duplicates', 'fromCache', 'requests', 'invalidUrls'] as const
+export const COUNTER_NAMES = ['bytes', 'duplicates', 'fromCache', 'requests', 'invalidUrls', 'invalidItems'] as const
 export type CounterName = (typeof COUNTER_NAMES)[number]
 
 export type AddAnswer = 'added' | 'known' | 'updated'

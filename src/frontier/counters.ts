@@ -8,4 +8,5 @@ export const COUNTERS_AT_ZERO: Readonly<Record<CounterName, number>> = {
   fromCache: 0,
   requests: 0,
   invalidUrls: 0,
+  invalidItems: 0,
 }

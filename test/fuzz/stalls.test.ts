@@ -71,7 +71,7 @@ describe('the event loop', () => {
     'is not held up either when fields are taken out of a page of %j',
     { timeout: 120_000 },
     async (piece) => {
-      const select = [{ name: 'h', css: 'h1', attr: undefined }]
+      const select = [{ name: 'h', field: 'h1', many: false }]
       const options = { maxDepth: 0, robots: false, cache: 'off' as const, select }
       expect(await worstOf(pageOf(piece, 4 * MIB), options)).toBeLessThan(LONGEST_STALL_MS)
     },

@@ -32,7 +32,7 @@ export const RESULTS = {
     parse: parseSelect,
     group: 'Results',
     on: CRAWL,
-    doc: "Extract a field into the page's item: the text of the first element, or one of its attributes.",
+    doc: "Extract a field into the page's item: the text of the first element, or one of its attributes. `NAME[]=` takes all, `NAME as number=` converts; instead of CSS also xpath:, re:, json:, jsonld:, microdata:, metatag:, opengraph:, readable:.",
   }),
   graph: toggle({
     flag: 'graph',

@@ -48,7 +48,7 @@ export const queryCases: SuiteCases = {
       skipped: { robots: 1, filtered: 1 },
       hosts: 1,
       items: 0,
-      counters: { bytes: 30, duplicates: 0, fromCache: 0, requests: 3, invalidUrls: 0 },
+      counters: { bytes: 30, duplicates: 0, fromCache: 0, requests: 3, invalidUrls: 0, invalidItems: 0 },
     })
     deepEqual(await subject.store.frontier.levels(TASK), [
       { depth: 0, pending: 0, leased: 0, done: 1, failed: 1, skipped: 0 },

@@ -148,10 +148,15 @@ describe('patterns and pairs', () => {
   })
 
   test('a field has a name, a selector and perhaps an attribute', () => {
-    expect(valueOf(parseSelect('price=.price'))).toEqual({ name: 'price', css: '.price', attr: undefined })
-    expect(valueOf(parseSelect('image=img.main@src'))).toEqual({ name: 'image', css: 'img.main', attr: 'src' })
-    expect(valueOf(parseSelect('mail=a[href*="@"]@href'))).toEqual({ name: 'mail', css: 'a[href*="@"]', attr: 'href' })
-    expect(valueOf(parseSelect('mail=a[href*="@x"]'))).toEqual({ name: 'mail', css: 'a[href*="@x"]', attr: undefined })
+    const field = { name: 'price', field: '.price', many: false }
+    expect(valueOf(parseSelect('price=.price'))).toEqual(field)
+    expect(valueOf(parseSelect(' price = .price '))).toEqual(field)
+    expect(valueOf(parseSelect('price[]=.price'))).toEqual({ ...field, many: true })
+    expect(valueOf(parseSelect('price as number=.price'))).toEqual({ ...field, as: 'number' })
+    expect(valueOf(parseSelect('price[] as url=a@href'))).toEqual({ ...field, field: 'a@href', many: true, as: 'url' })
+    expect(valueOf(parseSelect('price as it is=.price'))).toEqual({ ...field, name: 'price as it is' })
+    expect(valueOf(parseSelect('mail=a[href*="@"]@href'))).toMatchObject({ field: 'a[href*="@"]@href' })
+    expect(valueOf(parseSelect('id=xpath://a[@id="x"]'))).toMatchObject({ field: 'xpath://a[@id="x"]' })
     for (const bad of ['price', '=x', 'price=', 'price=@src']) expect(isBad(parseSelect(bad))).toBe(true)
   })
 

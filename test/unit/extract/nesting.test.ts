@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { limitNesting } from '../../../src/extract/nesting.ts'
-import { loadTree, loadTreeInTurns } from '../../../src/extract/page-tree.ts'
+import { loadTree } from '../../../src/extract/page-tree.ts'
 
 function depthOf(html: string): number {
   const $ = loadTree(html, { xml: false })
@@ -77,13 +77,5 @@ describe('nesting', () => {
       }),
       { numRuns: 300 },
     )
-  })
-})
-
-describe('a tree built in turns', () => {
-  it('is the tree that is built in one go', async () => {
-    const html = `<!doctype html><title>t</title>${'<p class=x>some <b>text</b> &amp; more<table><td>cell'.repeat(4000)}`
-    const [turns, once] = [await loadTreeInTurns(html), loadTree(html, { xml: false })]
-    expect(turns.html()).toBe(once.html())
   })
 })
