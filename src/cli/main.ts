@@ -5,6 +5,9 @@ import { systemClock } from '../core/clock.ts'
 import { problemLine } from './exit.ts'
 import type { CliHost } from './host.ts'
 import { runCli } from './run.ts'
+import { tuneEngine } from '../util/tune-engine.ts'
+
+tuneEngine()
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 

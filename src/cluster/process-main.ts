@@ -4,11 +4,14 @@ import { systemClock } from '../core/clock.ts'
 import { isCrawlError } from '../core/errors.ts'
 import { type CrawlWorker, startWorker } from '../crawler/worker.ts'
 import type { EngineEvent } from '../crawler/contract.ts'
+import { tuneEngine } from '../util/tune-engine.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
 /** Pages are counted by the store; of the rest so many are told each time, for the live display. */
 const EVENTS_A_REPORT = 50
 const REPORT_MS = 200
+
+tuneEngine()
 
 let worker: CrawlWorker | undefined
 let fed: () => void = () => undefined
