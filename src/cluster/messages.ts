@@ -6,14 +6,28 @@ import type { ScopeNews } from '../crawler/contract.ts'
 
 export type ToWorker =
   /** `worker`: from 1; the one that takes a dead one's place takes its number. */
-  | { readonly type: 'start'; readonly options: ResolvedOptions; readonly worker: number }
+  | {
+      readonly type: 'start'
+      readonly options: ResolvedOptions
+      readonly worker: number
+      /** The store is reached through the process that leads. */
+      readonly served: boolean
+    }
+  | StoreMessage
   | { readonly type: 'learn'; readonly news: ScopeNews }
   /** No more seeds will come. */
   | { readonly type: 'fed' }
   | { readonly type: 'drain'; readonly reason: FinishReason }
   | { readonly type: 'abort' }
 
+/** What the two ends of a served store say to each other. */
+export interface StoreMessage {
+  readonly type: 'store'
+  readonly message: unknown
+}
+
 export type FromWorker =
+  | StoreMessage
   | { readonly type: 'news'; readonly news: ScopeNews }
   | { readonly type: 'events'; readonly events: readonly EngineEvent[]; readonly inFlight: number }
   | { readonly type: 'warning'; readonly message: string }

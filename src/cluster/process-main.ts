@@ -3,7 +3,7 @@
 import { systemClock } from '../core/clock.ts'
 import { isCrawlError } from '../core/errors.ts'
 import { type CrawlWorker, startWorker } from '../crawler/worker.ts'
-import type { EngineEvent } from '../crawler/contract.ts'
+import type { EngineEvent, StorePort } from '../crawler/contract.ts'
 import { tuneEngine } from '../util/tune-engine.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
@@ -14,6 +14,7 @@ const REPORT_MS = 200
 tuneEngine()
 
 let worker: CrawlWorker | undefined
+let hearStore: (message: unknown) => void = () => undefined
 let fed: () => void = () => undefined
 const waiting: ToWorker[] = []
 
@@ -36,9 +37,23 @@ function hear(message: ToWorker): void {
     run(message).catch(fault)
     return
   }
-  if (message.type === 'fed') fed()
+  if (message.type === 'store') hearStore(message.message)
+  else if (message.type === 'fed') fed()
   else if (worker === undefined) waiting.push(message)
   else obey(worker, message)
+}
+
+const storePort: StorePort = {
+  post: (message) => {
+    tell({ type: 'store', message })
+  },
+  onMessage: (fn) => {
+    hearStore = fn
+  },
+  onClose: (fn) => {
+    process.on('disconnect', fn)
+  },
+  keepAlive: () => undefined, // the channel does, until the work is done
 }
 
 function obey(one: CrawlWorker, message: ToWorker): void {
@@ -47,12 +62,13 @@ function obey(one: CrawlWorker, message: ToWorker): void {
   else if (message.type === 'abort') one.abort()
 }
 
-async function run({ options, worker: number }: Extract<ToWorker, { type: 'start' }>): Promise<void> {
+async function run({ options, worker: number, served }: Extract<ToWorker, { type: 'start' }>): Promise<void> {
   const events: EngineEvent[] = []
   worker = await startWorker({
     options,
     number,
     env: process.env,
+    storePort: served ? storePort : undefined,
     fed: new Promise<void>((resolve) => {
       fed = resolve
     }),

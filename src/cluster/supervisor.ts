@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { OPTION_ENTRIES, type ResolvedOptions } from '../config/options.ts'
 import type { Clock } from '../core/clock.ts'
 import { CrawlError, type ErrorCode, errorCodes } from '../core/errors.ts'
-import type { CrawlForce, ForceStart } from '../crawler/contract.ts'
+import type { CrawlForce, ForceStart, StorePort } from '../crawler/contract.ts'
 import type { ScopeNews } from '../crawler/contract.ts'
 import type { FinishReason } from '../crawler/contract.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
@@ -117,15 +117,37 @@ class Pool implements CrawlForce {
     child.on('exit', (code, signal) => {
       this.#onExit(child, signal ?? `exit ${String(code)}`)
     })
-    this.#tell(child, { type: 'start', options: plainOptions(this.#start.options), worker: number })
+    const { options, serve } = this.#start
+    serve?.(this.#portTo(child))
+    this.#tell(child, { type: 'start', options: plainOptions(options), worker: number, served: serve !== undefined })
     if (this.#fed) this.#tell(child, { type: 'fed' })
     if (this.#stopping !== undefined) this.#tell(child, { type: 'drain', reason: this.#stopping })
+  }
+
+  #portTo(child: ChildProcess): StorePort {
+    return {
+      post: (message) => {
+        this.#tell(child, { type: 'store', message })
+      },
+      onMessage: (fn) => {
+        child.on('message', (message) => {
+          const heard = message as FromWorker
+          if (heard.type === 'store') fn(heard.message)
+        })
+      },
+      onClose: (fn) => {
+        child.once('exit', fn)
+      },
+      keepAlive: () => undefined, // the child does
+    }
   }
 
   #hear(child: ChildProcess, message: FromWorker): void {
     const worker = this.#workers.get(child)
     if (worker === undefined) return
     switch (message.type) {
+      case 'store':
+        break // heard by its port
       case 'events':
         worker.inFlight = message.inFlight
         for (const event of message.events) this.#start.onEvent(event)

@@ -20,10 +20,13 @@ import type { WriteOutput } from '../items/byte-sink.ts'
 import type { OpenSqliteDatabase } from '../items/sqlite.ts'
 import type { RobotsSource } from '../robots/contract.ts'
 import { createRobotsSource } from '../robots/service.ts'
-import type { Store } from '../stores/contract.ts'
+import type { Store, StorePort } from '../stores/contract.ts'
 import { openFilesCache } from '../stores/files-cache/store.ts'
 import { openMemoryStore } from '../stores/memory/store.ts'
 import { loadDriver } from '../stores/sqlite-driver.ts'
+import { connectStore } from '../stores/sqlite/served/client.ts'
+import { openStoreInThread } from '../stores/sqlite/served/open.ts'
+import { serveGuest } from '../stores/sqlite/served/server.ts'
 import { openSqliteStore } from '../stores/sqlite/store.ts'
 import { openSqliteCache } from '../stores/sqlite-cache/store.ts'
 export { exportWarc, importWarc } from '../stores/warc/import.ts'
@@ -49,6 +52,10 @@ export interface PartsExtras {
   readonly onFault: (what: string, error: unknown) => void
   /** What `-` among the seed files reads. */
   readonly stdin?: AsyncIterable<Uint8Array>
+  /** Worker processes do the work: an embedded store is theirs through this process. */
+  readonly leads?: boolean
+  /** The process that leads has the embedded store open, and is asked for it. */
+  readonly storePort?: StorePort
 }
 
 export interface Parts extends AsyncDisposable {
@@ -60,6 +67,8 @@ export interface Parts extends AsyncDisposable {
   readonly cacheStore: CacheStore | undefined
   readonly robots: RobotsSource
   readonly cookies: CookieJars
+  /** Lets a worker process work through the store of this one. Undefined: each opens it by itself. */
+  readonly serve: ((port: StorePort) => void) | undefined
   close(): Promise<void>
 }
 
@@ -92,7 +101,8 @@ async function assembleParts(
   extras: PartsExtras,
   keep: Keep,
 ): Promise<Omit<Parts, 'close' | typeof Symbol.asyncDispose>> {
-  const store = keep(await openStore(options, extras))
+  const { store, serve } = await openWorkingStore(options, extras)
+  keep(store)
   const cookies = createCookieJars({ clock: extras.clock, state: store.state })
   const cacheStore = keep(await openCacheFor(options, extras))
   const warc = keep(await openWarc(options, extras))
@@ -119,7 +129,7 @@ async function assembleParts(
     allowPrivate: options.allowPrivate,
   })
   const cache = cacheStore === undefined ? undefined : createGate(cacheStore, options, extras)
-  return { store, fetcher, cache, cacheStore, robots, cookies }
+  return { store, fetcher, cache, cacheStore, robots, cookies, serve }
 }
 
 export async function openFetcher(
@@ -260,6 +270,30 @@ export async function openStoreForWriting(location: StoreLocation): Promise<Stor
 /** For what needs a store and keeps nothing. */
 export function openScratchStore(): Store {
   return openMemoryStore({ clock: systemClock, random: systemRandom })
+}
+
+/** The store of a crawl. An embedded one has one writer, however many processes work on it. */
+async function openWorkingStore(
+  options: Pick<ResolvedOptions, 'dir' | 'store'>,
+  extras: PartsExtras,
+): Promise<Pick<Parts, 'store' | 'serve'>> {
+  const { clock, random, leads = false, storePort } = extras
+  if (storePort !== undefined) return { store: await connectStore(storePort), serve: undefined }
+  if (options.store !== undefined) return { store: await openStore(options, extras), serve: undefined }
+  const { dir } = options
+  if (!leads && canUseThread(clock)) return { store: await openStoreInThread({ dir }), serve: undefined }
+  const store = await openSqliteStore({ dir, clock, random })
+  return {
+    store,
+    serve: (port) => {
+      serveGuest(store, port)
+    },
+  }
+}
+
+/** A thread has the system's clock, and runs what was compiled. */
+function canUseThread(clock: Clock): boolean {
+  return clock === systemClock && import.meta.url.endsWith('.js')
 }
 
 type StoreExtras = Pick<PartsExtras, 'clock' | 'random' | 'onWarning'> & { readonly readOnly?: boolean }

@@ -6,10 +6,11 @@ import type { CacheMode, CacheOverride } from '../core/request.ts'
 import type { FailureClass } from '../core/outcome.ts'
 import type { EngineEvent, FinishReason } from '../engine/contract.ts'
 import type { RobotsVerdict } from '../robots/contract.ts'
+import type { StorePort } from '../stores/contract.ts'
 import type { CacheAccess, CacheLocation } from './cache-contract.ts'
 import type { ScopeNews } from './task-scope.ts'
 
-export type { CacheAccess, CacheLocation, EngineEvent, FinishReason, ScopeNews }
+export type { CacheAccess, CacheLocation, EngineEvent, FinishReason, ScopeNews, StorePort }
 
 /** A URL to begin with, when it is more than a URL. */
 export interface SeedRequest {
@@ -108,6 +109,8 @@ export interface ForceStart {
   readonly fed: Promise<unknown>
   readonly onEvent: (event: EngineEvent) => void
   readonly onWarning: (message: string) => void
+  /** Lets a worker process work through the store of this one. Undefined: each opens it by itself. */
+  readonly serve?: ((port: StorePort) => void) | undefined
 }
 
 /** Starts worker processes that crawl in place of this one. */

@@ -60,7 +60,11 @@ class Run implements CrawlRun {
     const startedAtMs = this.#options.clock.monotonicMs()
     checkSelects(this.#options.options)
     const given = await this.#givenSeeds()
-    const parts = await openParts(this.#options.options, { ...this.#options, onFault: this.#onFault })
+    const parts = await openParts(this.#options.options, {
+      ...this.#options,
+      onFault: this.#onFault,
+      leads: this.#options.openForce !== undefined,
+    })
     try {
       const task = await openTask(parts, this.#options)
       const care = this.#careFor(parts)
@@ -129,7 +133,7 @@ class Run implements CrawlRun {
       this.#tally.take(event)
       tell?.(event)
     }
-    if (openForce !== undefined) return openForce({ options, fed, onEvent, onWarning })
+    if (openForce !== undefined) return openForce({ options, fed, onEvent, onWarning, serve: parts.serve })
     return startEngineForce({
       parts,
       task,

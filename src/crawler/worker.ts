@@ -6,7 +6,7 @@ import { systemClock } from '../core/clock.ts'
 import { silentLogger } from '../core/logger.ts'
 import type { EngineEvent, FinishReason } from '../engine/contract.ts'
 import { systemRandom } from '../util/random.ts'
-import type { CrawlForce } from './contract.ts'
+import type { CrawlForce, StorePort } from './contract.ts'
 import { openParts } from './compose.ts'
 import { startEngineForce } from './force.ts'
 import { admitKnownSeeds } from './seeds.ts'
@@ -23,6 +23,8 @@ export interface WorkerStart {
   readonly onWarning: (message: string) => void
   /** This process has learnt that the scope is larger: the others should know. */
   readonly onNews: (news: ScopeNews) => void
+  /** The process that leads keeps the store. Undefined: it is opened here. */
+  readonly storePort?: StorePort | undefined
 }
 
 export interface CrawlWorker extends CrawlForce {
@@ -70,7 +72,8 @@ export async function startWorker(start: WorkerStart): Promise<CrawlWorker> {
       start.onWarning(`${what} has a fault: ${error instanceof Error ? error.message : String(error)}`)
     },
   }
-  const parts = await openParts(options, launch)
+  const { storePort } = start
+  const parts = await openParts(options, { ...launch, ...(storePort === undefined ? {} : { storePort }) })
   const task = await openTask(parts, launch)
   const learn = ({ kind, url }: ScopeNews): void => {
     if (kind === 'seed') task.engineTask.door.admitSeed({ url })

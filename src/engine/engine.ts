@@ -9,6 +9,10 @@ import { runLease } from './run-lease.ts'
 
 /** When the page limit is reached: what few seeds there are still become known. */
 const SEEDS_GRACE_MS = 500
+/** A turn is taken when one in so many of those in flight has ended, */
+const FULL_SHARE = 4
+/** or after this long. */
+const SOON_MS = 2
 
 export interface EngineStart {
   readonly deps: EngineDeps
@@ -42,6 +46,8 @@ class EngineLoop implements Engine {
   #resolve: (reason: FinishReason) => void = () => undefined
   #reject: (error: unknown) => void = () => undefined
   #ended: Settlement[] = []
+  /** Cancels the turn that is due soon. */
+  #soon: (() => void) | undefined
   #turn: 'none' | 'asked' | 'running' | 'running, asked again' = 'none'
   #waiting = false
   #feeding = true
@@ -117,16 +123,33 @@ class EngineLoop implements Engine {
     })
   }
 
+  /** Few have ended and many are in flight: those that end next are waited for, as one step costs a store little more. */
+  #askTurnForEnded(): void {
+    if (this.#ended.length * FULL_SHARE >= this.#active.size || this.#reason !== undefined) this.#askTurn()
+    else if (this.#turn === 'none') this.#askTurnSoon()
+  }
+
+  #askTurnSoon(): void {
+    this.#soon ??= this.#start.deps.clock.timer(SOON_MS, () => {
+      this.#askTurn()
+    })
+  }
+
   async #takeTurn(): Promise<void> {
     this.#turn = 'running'
+    this.#soon?.()
+    this.#soon = undefined
     const gotAll = await this.#settleAndLease()
     // changed while it ran: the compiler does not see that
-    const again = (this.#turn as string) === 'running, asked again' || this.#ended.length > 0
+    const again = (this.#turn as string) === 'running, asked again'
     this.#turn = 'none'
     if (this.#reason !== undefined && this.#active.size === 0 && this.#ended.length === 0) this.#finish(this.#reason)
     else if (again) this.#askTurn()
-    // only now: an answer that came while the turn ran could not be trusted
-    else if (!gotAll) this.#wait()
+    else {
+      if (this.#ended.length > 0) this.#askTurnForEnded()
+      // only now: an answer that came while the turn ran could not be trusted
+      if (!gotAll) this.#wait()
+    }
   }
 
   /** False when the frontier gave fewer leases than there are free places. */
@@ -167,7 +190,7 @@ class EngineLoop implements Engine {
       const settlement = await running
       this.#active.remove(slot)
       this.#ended.push(settlement)
-      this.#askTurn()
+      this.#askTurnForEnded()
     } catch (error) {
       this.#fail(error)
     }
@@ -249,6 +272,7 @@ class EngineLoop implements Engine {
     this.#over = true
     this.#keeper.stop()
     this.#stopTimer?.()
+    this.#soon?.()
     this.#idle.abort()
   }
 }

@@ -7,6 +7,8 @@ export interface ItemDraft {
   readonly data: JsonObject
   /** The item is the page's own record: its `depth` follows the request's, also when that is lowered later. */
   readonly isPage?: boolean
+  /** `data` as one line of JSON, where that is written already, and the depth that stands in it. */
+  readonly written?: { readonly json: string; readonly depth: number }
 }
 
 export interface StoredItem {

@@ -5,6 +5,10 @@ import type { ItemDraft } from './contract.ts'
 
 /** The line that is kept. A page's record carries the depth that its request has now, whatever the handler knew. */
 export function itemJson(draft: ItemDraft, depth: number): string {
+  const { written } = draft
+  if (written !== undefined) {
+    return draft.isPage === true && written.depth !== depth ? withDepth(written.json, depth) : written.json
+  }
   const isOther = draft.isPage === true && draft.data['depth'] !== depth
   return JSON.stringify(isOther ? { ...draft.data, depth } : draft.data)
 }

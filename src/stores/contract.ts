@@ -17,3 +17,13 @@ export interface Store extends AsyncDisposable {
   /** Gives back what this process still holds and lets go of the database. Idempotent. */
   close(): Promise<void>
 }
+
+/** A way to another thread or process that carries structured clones, whole and in their order. */
+export interface StorePort {
+  post(message: unknown): void
+  onMessage(fn: (message: unknown) => void): void
+  /** Called once when the other end is gone. */
+  onClose(fn: () => void): void
+  /** Whether an open port alone keeps the process alive. */
+  keepAlive(needed: boolean): void
+}

@@ -102,7 +102,7 @@ export function revive(session: Session, row: Row): void {
     'INSERT OR REPLACE INTO replaced SELECT id, item_seq, item_count FROM requests WHERE id = ? AND item_count > 0',
     row.id,
   )
-  if (old > 0) session.hasReplaced = true
+  if (old > 0) session.memory.hasReplaced = true
   enqueue(session, queue, row)
 }
 

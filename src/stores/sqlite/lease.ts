@@ -109,7 +109,7 @@ function giveLeases(
   { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
 ): readonly Lease[] {
   if (plans.length === 0) return []
-  const token = ++session.lastToken
+  const token = ++session.memory.lastToken
   const expiresAtMs = nowMs + leaseMs
   const leases: { readonly turn: number; readonly lease: Lease }[] = []
   for (const { queue, turns } of plans) {
@@ -119,7 +119,7 @@ function giveLeases(
       leases.push({ turn, lease: leaseOf(session, row, { queue, token, nowMs, expiresAtMs, hostDown }) })
     }
   }
-  session.nextExpiryMs = Math.min(session.nextExpiryMs, expiresAtMs)
+  session.memory.nextExpiryMs = Math.min(session.memory.nextExpiryMs, expiresAtMs)
   return leases.toSorted((a, b) => a.turn - b.turn).map(({ lease }) => lease)
 }
 
@@ -215,7 +215,7 @@ export function renewLeases(session: Session, leases: readonly Lease[], leaseMs:
       token,
     )
     // A shorter lease than before must be seen to expire, too.
-    session.nextExpiryMs = Math.min(session.nextExpiryMs, expiresAtMs)
+    session.memory.nextExpiryMs = Math.min(session.memory.nextExpiryMs, expiresAtMs)
     return renewed === 1
   })
 }
@@ -236,7 +236,7 @@ export interface LeaseRow {
 }
 
 function takeBackExpired(session: Session, nowMs: number): void {
-  if (nowMs < session.nextExpiryMs) return
+  if (nowMs < session.memory.nextExpiryMs) return
   const { sql } = session
   const expired = sql.all<LeaseRow>(
     'SELECT id, queue_id, leased_at FROM leases WHERE expires_at <= ? LIMIT ?',
@@ -244,7 +244,8 @@ function takeBackExpired(session: Session, nowMs: number): void {
     MAX_RETURNS,
   )
   for (const lease of expired) takeBack(session, lease, { charged: true })
-  session.nextExpiryMs = sql.one<{ at: number | null }>('SELECT min(expires_at) AS at FROM leases')?.at ?? Infinity
+  session.memory.nextExpiryMs =
+    sql.one<{ at: number | null }>('SELECT min(expires_at) AS at FROM leases')?.at ?? Infinity
 }
 
 /** Nobody knows whether it was sent: the place is free again, the host's next time stays. */

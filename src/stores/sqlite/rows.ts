@@ -76,8 +76,8 @@ export interface NewRow {
 export function insertRow(session: Session, queue: Queue, from: NewRow): number | undefined {
   const { sql } = session
   const { request, skip } = from
-  session.lastRequestId ||= highestId(session)
-  const id = session.lastRequestId + 1
+  session.memory.lastRequestId ||= highestId(session)
+  const id = session.memory.lastRequestId + 1
   const { fingerprint, depth, priority, url } = request
   const extra = extraOf(request)
   const { parent, aliasOf = null } = from
@@ -110,7 +110,7 @@ export function insertRow(session: Session, queue: Queue, from: NewRow): number 
           extra,
         )
   if (inserted === 0) return undefined
-  session.lastRequestId = id
+  session.memory.lastRequestId = id
   const state = skip === undefined ? 'pending' : 'skipped'
   count(session, queue.task, { state, depth, by: 1, reason: skip ?? null })
   if (skip === undefined) enqueue(session, queue, { id, depth, priority })

@@ -63,6 +63,11 @@ export interface Session {
   readonly hostsByKey: Map<string, Host>
   readonly queuesById: Map<number, Queue>
   readonly touched: { readonly hosts: Set<Host>; readonly queues: Set<Queue>; readonly tasks: Set<Task> }
+  readonly memory: Memory
+}
+
+/** What is remembered of the file, one for all owners that this process works for. */
+interface Memory {
   /** Of other connections' commits, as SQLite counts them. */
   dataVersion: number
   /** Of requests; 0 when it must be asked for. */
@@ -81,11 +86,11 @@ const MAX_CACHED_HOSTS = 8192
 export function refresh(session: Session): void {
   const row = session.sql.one<{ data_version: number }>('PRAGMA data_version')
   const version = row?.data_version ?? 0
-  if (version === session.dataVersion && session.hostsByKey.size <= MAX_CACHED_HOSTS) return
-  const byOthers = version !== session.dataVersion
-  session.dataVersion = version
+  if (version === session.memory.dataVersion && session.hostsByKey.size <= MAX_CACHED_HOSTS) return
+  const byOthers = version !== session.memory.dataVersion
+  session.memory.dataVersion = version
   forget(session)
-  if (byOthers) session.nextExpiryMs = 0
+  if (byOthers) session.memory.nextExpiryMs = 0
 }
 
 /** After a rollback, or when others have written: everything is read again from the file. */
@@ -97,8 +102,8 @@ export function forget(session: Session): void {
   session.touched.hosts.clear()
   session.touched.queues.clear()
   session.touched.tasks.clear()
-  session.lastRequestId = 0
-  session.hasReplaced = undefined
+  session.memory.lastRequestId = 0
+  session.memory.hasReplaced = undefined
 }
 
 interface TaskRow {

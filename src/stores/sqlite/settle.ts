@@ -213,8 +213,8 @@ function knownOf(session: Session, row: Row): { state: RequestState; reason: str
 /** New items take the place of older ones: a page that is crawled again is in the list once. */
 function keepItems(session: Session, { id, task, itemSeq, depth }: Settling, { items, outcome }: Settlement): void {
   const { sql } = session
-  session.hasReplaced ??= sql.one('SELECT 1 FROM replaced LIMIT 1') !== undefined
-  if (session.hasReplaced && (outcome.kind === 'done' || items.length > 0)) {
+  session.memory.hasReplaced ??= sql.one('SELECT 1 FROM replaced LIMIT 1') !== undefined
+  if (session.memory.hasReplaced && (outcome.kind === 'done' || items.length > 0)) {
     dropReplaced(session, task, { id, hasNew: items.length > 0 })
   }
   if (items.length === 0) return
@@ -225,7 +225,7 @@ function keepItems(session: Session, { id, task, itemSeq, depth }: Settling, { i
   task.items += items.length
   if (!GOES_ON.has(outcome.kind)) return
   sql.run('INSERT OR REPLACE INTO replaced VALUES (?, ?, ?)', id, itemSeq, items.length)
-  session.hasReplaced = true
+  session.memory.hasReplaced = true
 }
 
 /** Outcomes after which the request will be settled again. */
@@ -237,7 +237,7 @@ function dropReplaced(session: Session, task: Task, { id, hasNew }: { id: number
     'DELETE FROM replaced WHERE request_id = ? RETURNING item_seq, item_count',
     id,
   )
-  session.hasReplaced = undefined
+  session.memory.hasReplaced = undefined
   if (old === undefined) return
   const from = task.id * ITEMS_OF_TASK + old.item_seq
   task.items -= sql.run('DELETE FROM items WHERE id >= ? AND id < ?', from, from + old.item_count)

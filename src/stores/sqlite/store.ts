@@ -16,6 +16,8 @@ import { loadDriver } from '../sqlite-driver.ts'
 import type { Database } from '../sqlite-driver.ts'
 import { folderError, storeError } from './errors.ts'
 import { createSqliteFrontier } from './frontier.ts'
+import { admitGuest } from './guest.ts'
+import type { Guest } from './guest.ts'
 import { createItems, createState } from './items-state.ts'
 import { createOwnerWatch } from './owner-watch.ts'
 import { buryOwner, deadOwners, giveBack, lockOwner, registerOwner } from './owners.ts'
@@ -42,6 +44,11 @@ export interface SqliteStoreOptions {
   readonly failpoint?: (name: string) => void
 }
 
+export interface SqliteStore extends Store {
+  /** For a process that works through this one. Leaves with the store at the latest. */
+  admit(name?: string): Promise<Guest>
+}
+
 /** How long opening waits for a lock: another process may be making the same file. */
 const OPEN_TIMEOUT_MS = 5000
 
@@ -49,7 +56,7 @@ const OPEN_TIMEOUT_MS = 5000
  * Leases of processes that have died are taken back. Rejects with STORE_UNAVAILABLE, STORE_CORRUPT,
  * STORE_FORMAT_MISMATCH or STORE_FULL; nothing that was there is changed then.
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const { dir, readOnly = false } = options
   const path = join(dir, 'spoor.db')
   let lock: OwnerLock | undefined
@@ -175,11 +182,7 @@ function createSession(
     hostsByKey: new Map(),
     queuesById: new Map(),
     touched: { hosts: new Set(), queues: new Set(), tasks: new Set() },
-    dataVersion: -1,
-    lastRequestId: 0,
-    lastToken: 0,
-    nextExpiryMs: 0,
-    hasReplaced: undefined,
+    memory: { dataVersion: -1, lastRequestId: 0, lastToken: 0, nextExpiryMs: 0, hasReplaced: undefined },
   }
 }
 
@@ -189,7 +192,7 @@ interface Place {
   readonly lock?: OwnerLock
 }
 
-function assemble(session: Session, { path, dir, lock }: Place): Store & { sweep(): Promise<void> } {
+function assemble(session: Session, { path, dir, lock }: Place): SqliteStore & { sweep(): Promise<void> } {
   const { sql, clock } = session
   const bell = watchCommits(createBell(clock), clock, `${path}-wal`)
   const queue =
@@ -201,8 +204,11 @@ function assemble(session: Session, { path, dir, lock }: Place): Store & { sweep
         })
   const checkpointer = lock === undefined ? undefined : createCheckpointer(path, queue.pauseFor)
   const owners = createOwnerWatch(session, dir)
+  const parts = { session, queue, bell, owners, dir }
+  const guests: Guest[] = []
   const end = async (): Promise<void> => {
     try {
+      await Promise.all(guests.map((guest) => guest.leave({ died: true })))
       if (lock !== undefined) await queue.write(() => giveBack(session, session.ownerId, { charged: false }))
     } finally {
       // Whatever the disk says: the file is let go, and what was held comes back as from a process that died.
@@ -219,7 +225,7 @@ function assemble(session: Session, { path, dir, lock }: Place): Store & { sweep
   const close = (): Promise<void> => (closing ??= end())
   return {
     location: dir,
-    frontier: createSqliteFrontier({ session, queue, bell, owners, dir }),
+    frontier: createSqliteFrontier(parts),
     items: createItems(session, queue),
     state: createState(session, queue),
     tasks: async () =>
@@ -230,6 +236,11 @@ function assemble(session: Session, { path, dir, lock }: Place): Store & { sweep
       ),
     verify: async () => queue.read(() => verifyStore(session)),
     sweep: () => sweep({ session, queue }),
+    admit: async (name) => {
+      const guest = await admitGuest(parts, name)
+      guests.push(guest)
+      return guest
+    },
     close,
     [Symbol.asyncDispose]: close,
   }
