@@ -5,7 +5,7 @@ import type { Fetcher, FetchFailure, FetchRequest, FetchResponse, FetchResult } 
 import type { CacheMode, CacheOverride } from '../core/request.ts'
 import type { CacheAnswer, CachedAnswer, CacheEntry, CacheGate, CacheStore } from './contract.ts'
 import { mergeHeaders, variantOf, variedOf } from './headers.ts'
-import { cacheKeyOf } from './key.ts'
+import { cacheKeyOf, type CacheKeyParts } from './key.ts'
 import { decideStore, decideUse, isCacheable } from './policy.ts'
 
 export interface CacheGateOptions {
@@ -77,13 +77,13 @@ async function findAnswer(deps: GateDeps, request: FetchRequest): Promise<Cached
   const url = identityOf(deps, request)
   const method = request.method ?? 'GET'
   return guarded(deps, async () => {
-    const first = await deps.store.get({ key: cacheKeyOf({ method, url }), url })
+    const first = await deps.store.get({ key: keyOf(request, { method, url }), url })
     const headers = request.headers ?? {}
     const variant = variantOf(Object.keys(first?.entry.varied ?? {}), headers)
     if (variant === '' || first === undefined) return first
     const mine = variedOf({ headers: first.entry.headers, request: headers })
     if (isSameVariant(first.entry.varied, mine)) return first
-    return (await deps.store.get({ key: cacheKeyOf({ method, url, variant }), url })) ?? first
+    return (await deps.store.get({ key: keyOf(request, { method, url, variant }), url })) ?? first
   })
 }
 
@@ -143,13 +143,13 @@ async function putAnswer({ deps, request, response, nowMs }: NewAnswer): Promise
   const method = request.method ?? 'GET'
   const headers = request.headers ?? {}
   const varied = variedOf({ headers: response.headers, request: headers })
-  let key = cacheKeyOf({ method, url })
+  let key = keyOf(request, { method, url })
   if (varied !== undefined) {
     // The first variant has the plain name; the others stand beside it.
     const first = await deps.store.head({ key, url })
     if (first !== undefined && !isSameVariant(first.varied, varied)) {
       const names = Object.keys(first.varied ?? {})
-      key = cacheKeyOf({ method, url, variant: variantOf(names, headers) })
+      key = keyOf(request, { method, url, variant: variantOf(names, headers) })
     }
   }
   await deps.store.put(
@@ -180,6 +180,14 @@ function textOf(varied: CacheEntry['varied']): string {
 function identityOf({ canonicalOf }: GateDeps, request: FetchRequest): string {
   const bare = bareUrl(request)
   return canonicalOf === undefined ? bare : canonicalOf(bare)
+}
+
+/** What a browser made of a page is another answer than what the server sent. */
+function keyOf({ render }: FetchRequest, parts: CacheKeyParts): string {
+  if (render === undefined) return cacheKeyOf(parts)
+  const { mode, wait, block, save } = render
+  const rendered = JSON.stringify(['rendered', mode, wait, block.toSorted(), save.toSorted(), parts.variant ?? ''])
+  return cacheKeyOf({ ...parts, variant: rendered })
 }
 
 function bareUrl({ url }: FetchRequest): string {

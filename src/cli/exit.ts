@@ -14,7 +14,12 @@ export const EXIT = {
 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-const USAGE_CODES: ReadonlySet<string> = new Set(['CONFIG_INVALID', 'SEEDS_UNREADABLE', 'PEER_MISSING'])
+const USAGE_CODES: ReadonlySet<string> = new Set([
+  'CONFIG_INVALID',
+  'SEEDS_UNREADABLE',
+  'PEER_MISSING',
+  'BROWSER_UNAVAILABLE',
+])
 
 export function exitCodeOf(error: unknown): ExitCode {
   if (!isCrawlError(error)) return EXIT.failed

@@ -66,13 +66,13 @@ export function readArguments(command: CommandName, argv: readonly string[]): Ar
   return { given, positionals }
 }
 
-/** `--dashboard 127.0.0.1:9000`: only what looks like an address is taken for the value. */
+/** `--dashboard 127.0.0.1:9000`, `--render auto`: only what looks like a value is taken for one. */
 function takesNext(known: Known, token: OptionToken, next: Token | undefined): boolean {
   return (
     known.row.takes === 'optional' &&
     token.value === undefined &&
     next?.kind === 'positional' &&
-    /^(?:[^/\s]*:)?\d{1,5}$/.test(next.value)
+    known.row.takesNext(next.value)
   )
 }
 

@@ -40,6 +40,7 @@ export const OPTION_GROUPS = [
   'Crawler traps',
   'Politeness',
   'Requests',
+  'Rendering',
   'Cache',
   'Results',
   'Where it is kept',
@@ -54,6 +55,8 @@ export interface OptionRow<T> {
   readonly short?: string
   /** `none` is a switch; `optional` may stand alone. */
   readonly takes: 'none' | 'one' | 'optional'
+  /** Of an optional value: whether the next argument is it, and not one of its own. */
+  readonly takesNext: (raw: string) => boolean
   /** May be given several times; the value is the list. */
   readonly many: boolean
   /** What `--help` writes for the value. */
@@ -89,6 +92,7 @@ interface RowShape<T> {
   readonly defaultText?: string | undefined
   readonly parse: (raw: string) => Parsed<unknown>
   readonly takes?: 'none' | 'one' | 'optional'
+  readonly takesNext?: (raw: string) => boolean
   readonly many?: boolean
   readonly negated?: boolean
 }
@@ -98,6 +102,7 @@ function row<T>(shape: RowShape<T>): OptionRow<T> {
   return {
     ...spec,
     takes: shape.takes ?? 'one',
+    takesNext: shape.takesNext ?? (() => false),
     many: shape.many ?? false,
     placeholder: shape.placeholder,
     default: shape.default,
@@ -194,7 +199,28 @@ export function optionalText(
     placeholder: spec.placeholder,
     default: undefined,
     takes: 'optional',
+    takesNext: (raw) => /^(?:[^/\s]*:)?\d{1,5}$/.test(raw),
     parse: (raw) => (raw === '' ? { ok: true, value: '' } : spec.parse(raw)),
+  })
+}
+
+/** `--render` alone or with one of several words; a yes or no stands for `alone` and for the default. */
+export function optionalChoice<const C extends string, const D extends C>(
+  spec: Default<D> & { readonly choices: readonly C[]; readonly alone: C },
+): OptionRow<C> {
+  return row<C>({
+    spec,
+    placeholder: spec.choices.join('|'),
+    default: spec.default,
+    defaultText: spec.default,
+    takes: 'optional',
+    takesNext: (raw) => (spec.choices as readonly string[]).includes(raw),
+    parse: (raw) => {
+      const named = parseChoice(raw, spec.choices)
+      if (named.ok || raw === '') return named.ok ? named : { ok: true, value: spec.alone }
+      const word = parseBoolean(raw)
+      return word.ok ? { ok: true, value: word.value ? spec.alone : spec.default } : named
+    },
   })
 }
 

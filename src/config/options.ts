@@ -4,6 +4,7 @@ import type { OptionRow } from './option-row.ts'
 import { CACHE } from './table/cache.ts'
 import { LIMITS, POLITENESS, WHAT } from './table/crawl.ts'
 import { GENERAL, INPUT } from './table/general.ts'
+import { RENDER } from './table/render.ts'
 import { REQUESTS } from './table/requests.ts'
 import { RESULTS, STORE } from './table/results.ts'
 import { TRAPS } from './table/traps.ts'
@@ -14,6 +15,7 @@ export const OPTIONS = {
   ...TRAPS,
   ...POLITENESS,
   ...REQUESTS,
+  ...RENDER,
   ...CACHE,
   ...RESULTS,
   ...STORE,

@@ -99,6 +99,15 @@ export function parseText(raw: string): Parsed<string> {
   return raw === '' || raw.includes('\0') ? wanted('a value that is not empty') : value(raw)
 }
 
+const WAITS: ReadonlySet<string> = new Set(['load', 'domcontentloaded', 'networkidle'])
+
+/** When a rendered page is ready: the word of an event, or `selector:CSS`. */
+export function parseRenderWait(raw: string): Parsed<string> {
+  const isSelector = raw.startsWith('selector:') && raw.slice('selector:'.length).trim() !== ''
+  if (WAITS.has(raw) || isSelector) return value(raw)
+  return wanted('load, domcontentloaded, networkidle or selector:CSS')
+}
+
 /** A regular expression, as JavaScript has them, with the `u` flag when it is valid with it. */
 export function parseRegex(raw: string): Parsed<RegExp> {
   if (raw === '') return wanted('a regular expression')

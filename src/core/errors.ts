@@ -25,6 +25,7 @@ const ERROR_CODES = {
   HANDLER_TIMEOUT: { message: 'The handler of {url} did not end within {timeoutMs} ms', retryable: true },
   WORKERS_DIED: { message: 'The crawl was given up: {problem}', retryable: true },
   CRAWL_ABORTED: { message: 'The crawl was stopped', retryable: false },
+  BROWSER_UNAVAILABLE: { message: 'No browser can be used: {problem}', retryable: false },
   PEER_MISSING: { message: '{feature} needs the package {name}: run `npm install {name}`', retryable: false },
 } as const satisfies Record<string, { readonly message: string; readonly retryable: boolean }>
 

@@ -10,10 +10,11 @@ import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
 import { CrawlError } from '../core/errors.ts'
 import { userAgentOf } from '../util/package-version.ts'
+import type { BrowserFetcher } from '../fetch/browser/fetcher.ts'
 import type { Fetcher } from '../fetch/contract.ts'
 import { type CookieJars, createCookieJars } from '../fetch/cookies.ts'
 import { openHttpFetcher } from '../fetch/http/fetcher.ts'
-import { createRandomIdentities, openBrowserDraw } from '../fetch/user-agent.ts'
+import { createRandomIdentities, type Identities, openBrowserDraw } from '../fetch/user-agent.ts'
 import { withCookies } from '../fetch/with-cookies.ts'
 import { withIdentity } from '../fetch/with-identity.ts'
 import type { WriteOutput } from '../items/byte-sink.ts'
@@ -38,6 +39,7 @@ import type { Random } from '../util/random.ts'
 import { systemRandom } from '../util/random.ts'
 import type { CacheKind } from './cache-contract.ts'
 import type { StoreLocation } from './contract.ts'
+import { DEFAULT_DELAY_MS, renderSettingsOf } from './settings.ts'
 
 /** What only a caller can give. */
 export interface PartsExtras {
@@ -56,6 +58,8 @@ export interface PartsExtras {
   readonly leads?: boolean
   /** The process that leads has the embedded store open, and is asked for it. */
   readonly storePort?: StorePort
+  /** One of several worker processes: what all would tell is told by the one that leads. */
+  readonly works?: boolean
 }
 
 export interface Parts extends AsyncDisposable {
@@ -106,7 +110,8 @@ async function assembleParts(
   const cookies = createCookieJars({ clock: extras.clock, state: store.state })
   const cacheStore = keep(await openCacheFor(options, extras))
   const warc = keep(await openWarc(options, extras))
-  const plain = keep(await openFetcher(options, extras))
+  const identities = await openIdentities(options, extras.random)
+  const plain = keep(openHttp(options, extras, identities))
   const http =
     warc === undefined
       ? plain
@@ -118,9 +123,10 @@ async function assembleParts(
             extras.onFault('the WARC file', error)
           },
         })
-  const fetcher = withCookies(http, options.keepCookies ? cookies : { ...cookies, receive: () => undefined })
+  const jars = options.keepCookies ? cookies : { ...cookies, receive: () => undefined }
+  const documents = withCookies(http, jars)
   const robots = createRobotsSource({
-    fetcher,
+    fetcher: documents,
     state: store.state,
     clock: extras.clock,
     random: extras.random,
@@ -129,13 +135,71 @@ async function assembleParts(
     allowPrivate: options.allowPrivate,
   })
   const cache = cacheStore === undefined ? undefined : createGate(cacheStore, options, extras)
-  return { store, fetcher, cache, cacheStore, robots, cookies, serve }
+  const below = { documents, http, jars, robots, identities }
+  const browser = await openBrowser(below, options, extras)
+  keep(browser === undefined ? undefined : { close: () => browser.closeBrowser() })
+  return { store, fetcher: browser ?? documents, cache, cacheStore, robots, cookies, serve }
+}
+
+interface Below {
+  /** With cookies. */
+  readonly documents: Fetcher
+  readonly http: Fetcher
+  readonly jars: CookieJars
+  readonly robots: RobotsSource
+  readonly identities: Identities | undefined
+}
+
+/** Around all others, where pages are rendered. A process that leads only tries whether there is a browser. */
+async function openBrowser(
+  below: Below,
+  options: ResolvedOptions,
+  extras: PartsExtras,
+): Promise<BrowserFetcher | undefined> {
+  const { documents, http, jars, robots, identities } = below
+  if (renderSettingsOf(options) === undefined) return undefined
+  const { clock, leads, works, onWarning = () => undefined } = extras
+  const { openBrowserFetcher } = await import('../fetch/browser/fetcher.ts')
+  const fetcher = await openBrowserFetcher({
+    documents,
+    http,
+    jars,
+    robots: options.robots ? robots : undefined,
+    clock,
+    userAgent: options.userAgent ?? userAgentOf(),
+    ...(identities === undefined
+      ? {}
+      : { userAgentFor: (session, url) => identities.headersFor(session, url)['user-agent'] }),
+    browser: options.browser,
+    dir: options.dir,
+    maxPages: options.renderPages,
+    maxPerHost: options.perHost,
+    delayMs: options.delayMs ?? DEFAULT_DELAY_MS,
+    loopbackDelayMs: options.delayMs ?? 0,
+    maxBodyBytes: options.maxBodyBytes,
+    onWarning: works === true ? () => undefined : onWarning,
+  })
+  if (leads !== true) return fetcher
+  await fetcher.closeBrowser()
+  return undefined
 }
 
 export async function openFetcher(
   options: ResolvedOptions,
   extras: Pick<PartsExtras, 'clock' | 'random' | 'env'>,
 ): Promise<Fetcher> {
+  return openHttp(options, extras, await openIdentities(options, extras.random))
+}
+
+async function openIdentities({ randomUserAgent }: ResolvedOptions, random: Random): Promise<Identities | undefined> {
+  return randomUserAgent ? createRandomIdentities({ draw: await openBrowserDraw(random) }) : undefined
+}
+
+function openHttp(
+  options: ResolvedOptions,
+  extras: Pick<PartsExtras, 'clock' | 'env'>,
+  identities: Identities | undefined,
+): Fetcher {
   const http = openHttpFetcher({
     userAgent: options.userAgent ?? userAgentOf(),
     connectTo: options.connectTo,
@@ -151,8 +215,7 @@ export async function openFetcher(
     ...(extras.env === undefined ? {} : { env: extras.env }),
     clock: extras.clock,
   })
-  if (!options.randomUserAgent) return http
-  return withIdentity(http, createRandomIdentities({ draw: await openBrowserDraw(extras.random) }))
+  return identities === undefined ? http : withIdentity(http, identities)
 }
 
 type CachePlace = Pick<ResolvedOptions, 'dir' | 'store' | 'cacheStore' | 'cacheMaxBytes'>

@@ -1,7 +1,9 @@
 /** What the options mean for the parts: pure translation, no part is opened here. */
 
-import type { ResolvedOptions } from '../config/options.ts'
+import { OPTIONS, type ResolvedOptions } from '../config/options.ts'
+import { CrawlError } from '../core/errors.ts'
 import type { EngineOptions } from '../engine/contract.ts'
+import type { RenderSettings, RenderWait } from '../fetch/contract.ts'
 import type { TaskSettings } from '../frontier/contract.ts'
 import { createIdentity } from '../url/identity.ts'
 
@@ -29,6 +31,32 @@ export function engineOptionsOf(options: ResolvedOptions): EngineOptions {
     ...(options.maxTimeMs === undefined ? {} : { maxTimeMs: options.maxTimeMs }),
   }
 }
+
+/** Undefined: pages are not rendered. Throws CONFIG_INVALID for what is only of use with rendering. */
+export function renderSettingsOf(options: ResolvedOptions): RenderSettings | undefined {
+  // a library's caller may have said true or false
+  const mode = OPTIONS.render.parse(String(options.render))
+  const save = (['screenshot', 'pdf'] as const).filter((kind) => options[kind])
+  if (!mode.ok || mode.value === 'off') {
+    if (save.length === 0) return undefined
+    throw new CrawlError('CONFIG_INVALID', { context: { problem: `--${save[0]}: expected --render with it` } })
+  }
+  const { renderWait, renderTimeoutMs: timeoutMs, renderBlock } = options
+  const named = renderBlock.filter((kind) => kind !== 'nothing')
+  return {
+    mode: mode.value as RenderSettings['mode'],
+    wait: renderWait.startsWith('selector:')
+      ? { selector: renderWait.slice('selector:'.length).trim() }
+      : (renderWait as Exclude<RenderWait, object>),
+    timeoutMs,
+    block: renderBlock.length === 0 ? (save.length === 0 ? UNSEEN : NOT_HEARD) : named,
+    save,
+  }
+}
+
+/** Whom a reader of markup does not miss. A picture of the page wants to show all but what plays. */
+const UNSEEN = ['image', 'font', 'media'] as const
+const NOT_HEARD = ['media'] as const
 
 const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization'])
 

@@ -11,7 +11,7 @@ import { createIdentity } from '../url/identity.ts'
 import type { Parts } from './compose.ts'
 import type { LaunchOptions } from './launch-options.ts'
 import { openTaskExport, type TaskExport } from './task-export.ts'
-import { requestHeadersOf, taskSettingsOf } from './settings.ts'
+import { renderSettingsOf, requestHeadersOf, taskSettingsOf } from './settings.ts'
 import { forgetTask } from './forget-task.ts'
 import { identityKeyOf } from './task-keys.ts'
 import { beginRound } from './round.ts'
@@ -102,10 +102,16 @@ function engineTaskOf(
     ...(reloadSinceMs === undefined ? {} : { reloadSinceMs }),
     ...(fields === undefined ? {} : { fields }),
     ...requestHeadersOf(options),
+    ...renderPart(options),
     allowPrivate: options.allowPrivate,
     respectRobots: options.robots,
     page: { agent: options.robotsAgent, maxUrlBytes: options.maxUrlBytes },
   }
+}
+
+function renderPart(options: ResolvedOptions): Pick<EngineTask, 'render'> {
+  const render = renderSettingsOf(options)
+  return render === undefined ? {} : { render }
 }
 
 async function loadCookies({ cookies }: Parts, { task, loadCookies: file }: ResolvedOptions): Promise<void> {

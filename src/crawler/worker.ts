@@ -66,6 +66,7 @@ export async function startWorker(start: WorkerStart): Promise<CrawlWorker> {
     clock: systemClock,
     random: systemRandom,
     env: start.env,
+    works: true,
     log: silentLogger,
     onWarning: start.onWarning,
     onFault: (what: string, error: unknown) => {

@@ -10,7 +10,7 @@ import type { CacheMode, CacheOverride, StoredRequest } from '../core/request.ts
 import type { UrlPieces } from '../core/url-pieces.ts'
 import type { PageScan } from '../extract/contract.ts'
 import type { Extracted, ExtractSchema, StandardSchema } from '../extract/schema/contract.ts'
-import type { Fetcher, FetchResponse, HeaderList } from '../fetch/contract.ts'
+import type { Fetcher, FetchResponse, HeaderList, LivePage, RenderSettings } from '../fetch/contract.ts'
 import type { Lease, TaskSettings } from '../frontier/contract.ts'
 import type { RobotsSource } from '../robots/contract.ts'
 import type { Store } from '../stores/contract.ts'
@@ -118,6 +118,8 @@ export interface HandlerContext {
   readonly page: Page
   readonly $: CheerioAPI
   readonly body: Uint8Array
+  /** The browser's page, still open, when it was rendered now: see `browserPage` of `spoor/browser`. */
+  readonly live: LivePage | undefined
   readonly log: Logger
   /** Aborts when the handler's time is over, its lease is lost or the crawl is aborted. */
   readonly signal: AbortSignal
@@ -160,6 +162,8 @@ export interface EngineTask {
   readonly seedHeaders: Readonly<Record<string, string>>
   readonly allowPrivate: boolean
   readonly respectRobots: boolean
+  /** How pages are shown to a browser. Default: they are not. */
+  readonly render?: RenderSettings
   /** Names the rule when a page with this content has come too often under other URLs: its links are a trap. */
   readonly contentTrapOf?: (url: string, body: Uint8Array) => string | undefined
   readonly page: PageOptions

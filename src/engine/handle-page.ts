@@ -6,8 +6,9 @@ import type { PageRefresh } from '../extract/contract.ts'
 import { parseRefreshHeader } from '../extract/link-header.ts'
 import type { FetchResponse } from '../fetch/contract.ts'
 import { headerOf, headersAll } from '../fetch/headers.ts'
+import { renderedFilesOf } from '../fetch/rendered.ts'
 import type { Settlement } from '../frontier/contract.ts'
-import { pageItem } from '../items/page-item.ts'
+import { pageItem, type PageItemOptions } from '../items/page-item.ts'
 import { robotsDirectives } from '../robots/tags.ts'
 import type { Exchange, Page } from './contract.ts'
 import { followHop, hopOf, MAX_HOPS } from './redirect.ts'
@@ -137,9 +138,15 @@ async function recordPage({ story, exchange, page, way }: Handling): Promise<voi
       fromCache,
       noindex: directivesOf(page, exchange, story.deps.clock.nowMs()).noindex,
       canonical: page.scan.canonical,
+      ...(task.render === undefined ? {} : renderedPart(response)),
       ...(fields === undefined ? {} : { fields }),
     }),
   })
+}
+
+function renderedPart({ headers }: FetchResponse): Pick<PageItemOptions, 'rendered'> {
+  const rendered = renderedFilesOf(headers)
+  return rendered === undefined ? {} : { rendered }
 }
 
 async function runHandler({ story, exchange, page, way }: Handling): Promise<void> {

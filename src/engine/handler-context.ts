@@ -59,6 +59,7 @@ export function createHandlerContext({
     response: pageResponseOf(exchange),
     page,
     body: page.body,
+    live: exchange.response.live,
     log,
     signal,
     get $() {

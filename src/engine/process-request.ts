@@ -12,6 +12,7 @@ import { parseRetryAfter } from '../politeness/retry-after.ts'
 import type { HostSignal } from '../politeness/contract.ts'
 import { cacheChoiceOf } from './cache-choice.ts'
 import { handlePage } from './handle-page.ts'
+import { renderRequestOf } from './render-choice.ts'
 import { followHop, hasTurnedToGet, hopOf } from './redirect.ts'
 import { answered, end, failed, hostSignal, type ProcessOptions, retryOrFail, type Story } from './settlement.ts'
 
@@ -43,7 +44,7 @@ export async function processRequest(options: ProcessOptions): Promise<Settlemen
     deps.cache === undefined || cached === undefined
       ? await deps.fetcher.fetch(sent)
       : await deps.cache.fetchThrough(deps.fetcher, sent, cached)
-  return settleResult(story, result)
+  return settleAndClose(story, result)
 }
 
 /** The crawl delay where the request is allowed; else how it ends. */
@@ -69,6 +70,16 @@ const cookiesOf = ({ deps, task, lease }: ProcessOptions): string => deps.cookie
 /** The cache is asked before robots and politeness: a hit costs neither. Undefined: there is no cache. */
 async function lookUp(options: ProcessOptions, request: FetchRequest): Promise<CacheAnswer | undefined> {
   return options.deps.cache?.lookup(request, cacheChoiceOf(options))
+}
+
+/** The page of a browser is open for its handler alone. */
+async function settleAndClose(story: Story, result: FetchResult): Promise<Settlement> {
+  if (result.kind === 'failure' || result.live === undefined) return settleResult(story, result)
+  try {
+    return await settleResult(story, result)
+  } finally {
+    await result.live.close()
+  }
 }
 
 async function settleResult(story: Story, result: FetchResult): Promise<Settlement> {
@@ -115,6 +126,8 @@ function fetchRequestOf({ task, lease, signal }: ProcessOptions): FetchRequest {
     signal,
   }
   if (method !== 'GET') sent.method = method
+  const render = renderRequestOf(task)
+  if (render !== undefined) sent.render = render
   if (request.payload !== undefined && method === request.method) sent.body = request.payload
   return sent
 }
@@ -159,11 +172,23 @@ function settleFailure(story: Story, result: FetchFailure): Settlement {
     ...(result.status === undefined ? {} : { status: result.status }),
   }
   const silent = result.status === undefined && result.wireBytes === 0 && isSilence(result)
+  if (result.failure === 'browser') {
+    return answeredBadly(story, result, attempt)
+  }
   const host: HostSignal =
     result.failure === 'proxy' ? { kind: 'unused' } : silent ? { kind: 'silent' } : { kind: 'troubled' }
   return {
     ...end(lease, retryOrFail(story, attempt, undefined)),
     host,
+    counts: { requests: 1, bytes: result.wireBytes },
+  }
+}
+
+/** The host has answered; what failed is the browser, on this machine. */
+function answeredBadly(story: Story, result: FetchFailure, attempt: FailedAttempt): Settlement {
+  return {
+    ...end(story.lease, retryOrFail(story, attempt, undefined)),
+    host: hostSignal(story, 'answered'),
     counts: { requests: 1, bytes: result.wireBytes },
   }
 }

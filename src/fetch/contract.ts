@@ -23,6 +23,47 @@ export interface FetchRequest {
   readonly signal?: AbortSignal
   /** Called when the request is about to be written to its connection; again when it is repeated. */
   readonly onSent?: () => void
+  /** Show the page to a browser, and answer what its scripts made of it. Default: no. */
+  readonly render?: RenderRequest
+}
+
+/** `auto`: only a page that shows by its markup that it needs scripts; see docs/guides/render.md. */
+export type RenderMode = 'off' | 'on' | 'auto'
+
+/** When a page counts as ready: an event of its document, no request for half a second, or an element that is there. */
+export type RenderWait = 'domcontentloaded' | 'load' | 'networkidle' | { readonly selector: string }
+
+/** What a page asks for beside itself. Frames, sockets, pings and downloads are never loaded. */
+export type ResourceKind = 'image' | 'font' | 'media' | 'stylesheet' | 'script' | 'data'
+
+export interface RenderSettings {
+  readonly mode: RenderMode
+  readonly wait: RenderWait
+  /** From the start of loading to being ready; milliseconds. Waiting for a free browser page does not count. */
+  readonly timeoutMs: number
+  /** Requests of these kinds are not made. */
+  readonly block: readonly ResourceKind[]
+  /** Keep a picture or a PDF of the page, as a file in the data folder named by its content. */
+  readonly save: readonly RenderedFileKind[]
+}
+
+export type RenderedFileKind = 'screenshot' | 'pdf'
+
+export interface RenderRequest extends RenderSettings {
+  /** May the page's scripts reach this URL if its address is private? For the page itself see `allowPrivate`. */
+  readonly mayBePrivate: (url: string) => boolean
+  /** Keep the page open for a handler, at most this long: `FetchResponse.live`. Default: it is closed. */
+  readonly holdMs?: number
+}
+
+/** The browser's page, still open. */
+export interface LivePage {
+  /** Playwright's `Page`: `browserPage` of `spoor/browser` has its type. */
+  readonly page: object
+  /** The data folder, where files made of the page go. */
+  readonly dir: string
+  /** Idempotent. Never rejects. */
+  close(): Promise<void>
 }
 
 /** Lower-case names in wire order; a name may be there several times. Values are latin1 as received. */
@@ -45,6 +86,8 @@ export interface FetchResponse {
   readonly fromCache?: boolean
   /** When the body was downloaded, if it is kept: milliseconds since the epoch. Absent: just now. */
   readonly fetchedAtMs?: number
+  /** Only when `render.holdMs` asked for it and a browser rendered the page now: the caller closes it. */
+  readonly live?: LivePage
 }
 
 export interface FetchTimings {

@@ -21,6 +21,8 @@ export interface CookieJars {
   receive(session: string, url: string, fields: readonly string[]): void
   /** The user's own cookies (`k=v`), for these URLs' hosts alone. What a server set under that name is not replaced. */
   addUserCookies(session: string, urls: readonly string[], pairs: readonly string[]): void
+  /** The living cookies of the domains that are wanted. */
+  select(session: string, isWanted: (domain: string) => boolean): readonly JarCookie[]
   /** Changes when other cookies would be sent: a repeated URL under a new version is no loop. '' without cookies. */
   versionFor(session: string, url: string): string
   /** Reads what the store has of a session; newer cookies in memory stay. Without a store: nothing. */
@@ -38,6 +40,21 @@ export interface CookieJars {
   exportText(session: string): string
   /** Adds from a cookies.txt; how many were taken. */
   importText(session: string, text: string): number
+}
+
+export interface JarCookie {
+  readonly name: string
+  readonly value: string
+  /** Without a dot in front. */
+  readonly domain: string
+  /** Not for the hosts below it. */
+  readonly hostOnly: boolean
+  readonly path: string
+  readonly secure: boolean
+  readonly httpOnly: boolean
+  /** Milliseconds since the epoch; undefined: to the end of the session. */
+  readonly expiresMs: number | undefined
+  readonly sameSite: 'Strict' | 'Lax' | 'None'
 }
 
 export interface CookieJarsOptions {
@@ -106,6 +123,7 @@ export function createCookieJars(options: CookieJarsOptions): CookieJars {
       const session = sessionOf(name)
       for (const url of urls) for (const pair of pairs) putUsers(session, { pair, url, now: now() })
     },
+    select: (name, isWanted) => selectCookies(sessions.get(name), isWanted, now()),
     versionFor: (name, url) => {
       const header = headerFor(name, url)
       return header === undefined ? '' : createHash('sha256').update(header).digest('base64url').slice(0, 16)
@@ -266,6 +284,37 @@ function putUsers(
   cookie.path = '/'
   const set = storeCookie(session, { cookie, url, now })
   if (set !== undefined) session.users.add(keyOf(set))
+}
+
+function selectCookies(
+  session: Session | undefined,
+  isWanted: (domain: string) => boolean,
+  now: Date,
+): readonly JarCookie[] {
+  if (session === undefined || session.total === 0) return []
+  const domains = [...session.counts.keys()].filter((domain) => isWanted(domain))
+  return domains.flatMap((domain) =>
+    cookiesOf(session, domain)
+      .filter((cookie) => !isExpired(cookie, now))
+      .map(asPlain),
+  )
+}
+
+const SAME_SITE: Readonly<Record<string, JarCookie['sameSite']>> = { strict: 'Strict', none: 'None' }
+
+function asPlain(cookie: Cookie): JarCookie {
+  const expiresMs = cookie.expiryTime()
+  return {
+    name: cookie.key,
+    value: cookie.value,
+    domain: cookie.domain ?? '',
+    hostOnly: cookie.hostOnly !== false,
+    path: cookie.path ?? '/',
+    secure: cookie.secure,
+    httpOnly: cookie.httpOnly,
+    expiresMs: expiresMs === undefined || !Number.isFinite(expiresMs) ? undefined : expiresMs,
+    sameSite: SAME_SITE[cookie.sameSite ?? ''] ?? 'Lax',
+  }
 }
 
 function keyOf(cookie: Cookie): string {

@@ -39,6 +39,8 @@ export interface PageItemOptions {
   readonly noindex?: boolean
   /** The page names this as its own address; a key of the record only where it is another one than `finalUrl`. */
   readonly canonical?: string | undefined
+  /** A browser has rendered the page; files made of it, relative to the data folder, are keys of the record too. */
+  readonly rendered?: { readonly screenshot?: string; readonly pdf?: string }
   /** What was selected from the page; left out when empty. */
   readonly fields?: JsonObject
 }
@@ -47,7 +49,7 @@ export interface PageItemOptions {
 export function pageItem(options: PageItemOptions): JsonObject {
   const { url, finalUrl, status, depth, title, contentType, bytes, links, fromCache, fields } = options
   const fetchedAt = new Date(options.fetchedAtMs).toISOString()
-  const { noindex, canonical } = options
+  const { noindex, canonical, rendered } = options
   // filled one by one: nearly all records then have one shape
   const record: { -readonly [K in keyof JsonObject]: JsonObject[K] } = {
     url,
@@ -63,6 +65,7 @@ export function pageItem(options: PageItemOptions): JsonObject {
   }
   if (noindex === true) record['noindex'] = true
   if (canonical !== undefined && canonical !== finalUrl) record['canonical'] = canonical
+  if (rendered !== undefined) Object.assign(record, { rendered: true }, rendered)
   if (fields !== undefined && Object.keys(fields).length > 0) record['fields'] = fields
   return record
 }

@@ -142,12 +142,4 @@ export const REQUESTS = {
     doc: 'Accept certificates that cannot be verified.',
   }),
   http2: toggle({ flag: 'http2', default: false, group: 'Requests', on: HTTP, doc: 'Offer HTTP/2.' }),
-  render: toggle({
-    flag: 'render',
-    default: false,
-    onlyFor: ['false'],
-    group: 'Requests',
-    on: CRAWL,
-    doc: 'Render pages in a browser.',
-  }),
 } as const
