@@ -1,8 +1,9 @@
 /** The loop: keeps as many requests in flight as allowed, settles what has ended, and knows when all is done. */
 
 import { setMaxListeners } from 'node:events'
-import type { Lease, SettleAnswer, Settlement } from '../frontier/contract.ts'
+import type { Lease, LeaseOptions, SettleAnswer, Settlement } from '../frontier/contract.ts'
 import type { EngineDeps, EngineEvent, EngineOptions, EngineRun, EngineTask, FinishReason } from './contract.ts'
+import { type CachedHosts, createCachedHosts } from './cached-hosts.ts'
 import { createSlots } from '../util/slots.ts'
 import { type Hold, keepLeases, type LeaseKeeper } from './lease-keeper.ts'
 import { runLease } from './run-lease.ts'
@@ -42,6 +43,8 @@ class EngineLoop implements Engine {
   /** Ends the wait for work. */
   readonly #idle = new AbortController()
   readonly #keeper: LeaseKeeper
+  /** Undefined: there is no cache. */
+  readonly #cachedHosts: CachedHosts | undefined
   #stopTimer: (() => void) | undefined
   #resolve: (reason: FinishReason) => void = () => undefined
   #reject: (error: unknown) => void = () => undefined
@@ -62,6 +65,7 @@ class EngineLoop implements Engine {
     this.#names = [...tasks.keys()]
     // every request in flight may listen: no leak that Node should warn of
     setMaxListeners(0, this.#abort.signal)
+    this.#cachedHosts = deps.cache === undefined ? undefined : createCachedHosts(options.maxConcurrency)
     this.#limit = options.maxPages === undefined ? {} : { pageLimit: options.maxPages }
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
@@ -163,12 +167,17 @@ class EngineLoop implements Engine {
     const askedAtMs = deps.clock.monotonicMs()
     const saving = batch.length > 0 ? deps.beforeSettle?.() : undefined
     const settling = batch.length > 0 ? frontier.settle(batch) : []
-    const leasing =
-      free > 0 ? frontier.lease({ tasks: this.#names, max: free, leaseMs: options.leaseMs, ...this.#limit }) : []
+    const leasing = free > 0 ? frontier.lease(this.#leaseOptions(free)) : []
     const [answers, leases] = await Promise.all([settling, leasing, saving])
     this.#acknowledge(batch, answers)
     this.#processAll(leases, askedAtMs)
     return leases.length >= free
+  }
+
+  #leaseOptions(max: number): LeaseOptions {
+    const options = { tasks: this.#names, max, leaseMs: this.#start.options.leaseMs, ...this.#limit }
+    const unpaced = this.#cachedHosts?.allowance()
+    return unpaced === undefined ? options : { ...options, unpaced }
   }
 
   #processAll(leases: readonly Lease[], askedAtMs: number): void {
@@ -189,6 +198,7 @@ class EngineLoop implements Engine {
     try {
       const settlement = await running
       this.#active.remove(slot)
+      this.#cachedHosts?.note(settlement)
       this.#ended.push(settlement)
       this.#askTurnForEnded()
     } catch (error) {

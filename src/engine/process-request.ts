@@ -29,10 +29,11 @@ export async function processRequest(options: ProcessOptions): Promise<Settlemen
       cached.response,
     )
   if (cached?.kind === 'not-cached') return end(lease, failed(cached.failure))
+  // an unpaced one would have to be sent, and waits for its host's time like any other
+  if (lease.unpaced === true || !options.hold.isHeld()) return end(lease, { kind: 'released' })
   if (lease.hostDown) {
     return end(lease, failed({ failure: 'host-down', error: `${lease.hostKey} gave no answer to the last requests` }))
   }
-  if (!options.hold.isHeld()) return end(lease, { kind: 'released' })
   const crawlDelayMs = task.respectRobots ? await askRobots(options, request) : undefined
   if (typeof crawlDelayMs === 'object') return crawlDelayMs
   const sentCookies = cookiesOf(options)
@@ -40,11 +41,17 @@ export async function processRequest(options: ProcessOptions): Promise<Settlemen
   const story: Story = { deps, task, lease, hold, signal, crawlDelayMs, isHit: false, sentCookies }
   const onSent = lateStart(story)
   const sent = onSent === undefined ? request : { ...request, onSent }
-  const result =
-    deps.cache === undefined || cached === undefined
-      ? await deps.fetcher.fetch(sent)
-      : await deps.cache.fetchThrough(deps.fetcher, sent, cached)
-  return settleAndClose(story, result)
+  return settleAndClose(story, await fetchAndKeep(options, sent, cached))
+}
+
+function fetchAndKeep(
+  { deps: { cache, fetcher } }: ProcessOptions,
+  request: FetchRequest,
+  cached: CacheAnswer | undefined,
+): Promise<FetchResult> {
+  return cache === undefined || cached === undefined
+    ? fetcher.fetch(request)
+    : cache.fetchThrough(fetcher, request, cached)
 }
 
 /** The crawl delay where the request is allowed; else how it ends. */

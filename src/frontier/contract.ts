@@ -11,6 +11,8 @@ export interface FrontierCapabilities {
   readonly durable: boolean
   /** Several processes, perhaps on several machines, may lease from it at once. */
   readonly shared: boolean
+  /** Gives unpaced leases. */
+  readonly unpaced?: true
   /** `settle` is one transaction; otherwise its writes are idempotent and the outcome is the last of them. */
   readonly transactional: boolean
 }
@@ -39,6 +41,11 @@ export interface LeaseOptions {
   readonly leaseMs: number
   /** Never let done + leased of a task exceed this. */
   readonly pageLimit?: number
+  /**
+   * Hosts whose pages are expected in the cache: after what politeness lets go out, so many more of each may be given as
+   * leases that are `unpaced`. A store may give none of them.
+   */
+  readonly unpaced?: ReadonlyMap<string, number>
 }
 
 export interface Lease {
@@ -60,6 +67,8 @@ export interface Lease {
   readonly expiresAtMs: number
   /** The host counts as down: settle as failed `host-down` without sending anything. */
   readonly hostDown: boolean
+  /** It holds neither place nor time of its host, so nothing may be sent with it: answered from the cache, or released. */
+  readonly unpaced?: true
 }
 
 /** How one lease ends. Everything in it becomes visible together, or not at all. */
@@ -162,6 +171,7 @@ export interface WorkerRecord {
  * 8. With a maximum depth, a request's depth is its shortest distance over the links settled so far: when a shorter way
  *    to a settled page is found, the pages it links to come nearer too, without a fetch.
  * 9. Answers come in the order of the arguments. Batches of any size are accepted.
+ * 10. Unpaced leases leave the state of their host as it is, when they are given and when they end.
  */
 export interface Frontier {
   readonly capabilities: FrontierCapabilities

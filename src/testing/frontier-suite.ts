@@ -2,7 +2,7 @@
 
 import type { FrontierCapabilities } from '../frontier/contract.ts'
 import { knownCases } from './suite/known-cases.ts'
-import { leaseCases } from './suite/lease-cases.ts'
+import { leaseCases, unpacedCases } from './suite/lease-cases.ts'
 import { depthCases, orderCases } from './suite/order-cases.ts'
 import { queryCases, waitCases } from './suite/query-cases.ts'
 import { redirectCases } from './suite/redirect-cases.ts'
@@ -28,6 +28,7 @@ export function frontierSuite(options: FrontierSuiteOptions): void {
   runCases(options, 'questions', queryCases)
   runCases(options, 'waiting', waitCases)
   runCases(options, 'closing', closeCases)
+  if (capabilities.unpaced === true) runCases(options, 'leases beside politeness', unpacedCases)
   if (capabilities.durable) runCases(options, 'after a crash', durableCases)
   if (capabilities.shared) runCases(options, 'several owners', sharedCases)
 }

@@ -31,6 +31,7 @@ type Command =
       readonly max: number
       readonly leaseMs: number
       readonly pageLimit: number | undefined
+      readonly unpaced: number | undefined
     }
   | { readonly kind: 'renew'; readonly pick: number; readonly leaseMs: number }
   | {
@@ -125,6 +126,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       max: fc.integer({ min: 1, max: 6 }),
       leaseMs: fc.constantFrom(1000, 60_000),
       pageLimit: fc.constantFrom(undefined, undefined, 4),
+      unpaced: fc.constantFrom(undefined, undefined, 2),
     }),
   },
   {
@@ -175,6 +177,8 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 interface Side {
   store: Store
   leases: Lease[]
+  /** Both stores give unpaced leases. */
+  unpaced: boolean
 }
 
 /** What a lease says, without what is only a store's own name for it. */
@@ -199,8 +203,14 @@ async function perform(side: Side, step: Exclude<Command, { kind: 'advance' | 'c
     case 'add':
       return frontier.add(step.requests)
     case 'lease': {
-      const { tasks, max, leaseMs, pageLimit } = step
-      const leases = await frontier.lease({ tasks, max, leaseMs, ...(pageLimit === undefined ? {} : { pageLimit }) })
+      const { tasks, max, leaseMs, pageLimit, unpaced } = step
+      const leases = await frontier.lease({
+        tasks,
+        max,
+        leaseMs,
+        ...(pageLimit === undefined ? {} : { pageLimit }),
+        ...(unpaced === undefined || !side.unpaced ? {} : { unpaced: new Map(HOSTS.map((each) => [each, unpaced])) }),
+      })
       side.leases.push(...leases)
       return leases.map(shown)
     }
@@ -262,9 +272,10 @@ const SEED = 7
 
 async function runModel(commands: readonly Command[], subject: ModelSubject): Promise<void> {
   const { clock } = subject
-  const memory: Side = { store: openMemoryStore({ clock, random: seededRandom(SEED) }), leases: [] }
+  const memory: Side = { store: openMemoryStore({ clock, random: seededRandom(SEED) }), leases: [], unpaced: false }
   const random = seededRandom(SEED)
-  const other: Side = { store: await subject.open(random), leases: [] }
+  const other: Side = { store: await subject.open(random), leases: [], unpaced: false }
+  for (const side of [memory, other]) side.unpaced = other.store.frontier.capabilities.unpaced === true
   const opened = [other.store]
   for (const each of TASKS) for (const side of [memory, other]) await openTask(side, { task: each, maxDepth: 2 })
   for (const step of commands) {

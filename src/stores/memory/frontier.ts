@@ -16,7 +16,7 @@ export function createMemoryFrontier(model: Model): Frontier {
     return answer
   }
   return {
-    capabilities: { durable: false, shared: false, transactional: true },
+    capabilities: { durable: false, shared: false, transactional: true, unpaced: true },
     openTask: async (settings) => changed(openTask(model, settings)),
     add: async (requests) =>
       changed(requests.map((request) => addRequest(model, request, { task: taskOf(model, request.task) }))),

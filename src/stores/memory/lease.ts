@@ -3,6 +3,7 @@
 import type { Lease, LeaseOptions } from '../../frontier/contract.ts'
 import { isFinished, leaseBudget } from '../../frontier/budget.ts'
 import { turnOf } from '../../frontier/order.ts'
+import { createAllowance } from '../../frontier/unpaced.ts'
 import type { Outlook } from '../../frontier/wait-for-work.ts'
 import { isHostDown, mayStart, reserve, startLate } from '../../politeness/host-state.ts'
 import { change, endLease, head, limitsOf, place, queueOf, taskOf, unplace } from './model.ts'
@@ -16,15 +17,17 @@ export function leaseNext(model: Model, options: LeaseOptions): readonly Lease[]
   takeBackExpired(model, nowMs)
   for (const row of model.delayed) if (due(row.retryAtMs, nowMs)) place(model, row)
   const leases: Lease[] = []
+  const allowance = createAllowance(options.unpaced)
   // In rounds, one request a host, so that a host with many places does not take them all.
-  let round = startable(model, options, nowMs)
+  let round = [...startable(model, options, nowMs), ...unpacedQueues(model, options, nowMs)]
   while (round.length > 0 && leases.length < options.max) {
     const next: Queue[] = []
     for (const queue of round) {
-      if (leases.length >= options.max || !canStart(queue, options, nowMs)) continue
-      const row = head(queue)
-      if (row === undefined) continue
-      leases.push(hold(model, { row, queue, leaseMs: options.leaseMs, nowMs }))
+      const row = waiting(queue, options)
+      if (leases.length >= options.max || row === undefined) continue
+      const unpaced = !isOpen(queue, nowMs)
+      if (unpaced && !allowance.take(queue.host.key)) continue
+      leases.push(hold(model, { row, queue, leaseMs: options.leaseMs, nowMs, unpaced }))
       next.push(queue)
     }
     round = next
@@ -40,22 +43,48 @@ function startable(model: Model, scope: Scope, nowMs: number): Queue[] {
     .toSorted((a, b) => turnOf(a.host.state, nowMs) - turnOf(b.host.state, nowMs) || a.id - b.id)
 }
 
-function canStart(queue: Queue, { pageLimit }: Scope, nowMs: number): boolean {
-  const { task, host } = queue
-  if (head(queue) === undefined || leaseBudget(task.counts, pageLimit) === 0) return false
+/** Queues that politeness keeps waiting, of hosts that may be given beside it. */
+function unpacedQueues(model: Model, options: LeaseOptions, nowMs: number): Queue[] {
+  const { unpaced } = options
+  if (unpaced === undefined) return []
+  return options.tasks
+    .flatMap((name) => [...taskOf(model, name).queues.values()])
+    .filter((queue) => unpaced.has(queue.host.key) && waiting(queue, options) !== undefined && !isOpen(queue, nowMs))
+}
+
+function canStart(queue: Queue, scope: Scope, nowMs: number): boolean {
+  return waiting(queue, scope) !== undefined && isOpen(queue, nowMs)
+}
+
+/** The request that comes next, if the task may have one more. */
+function waiting(queue: Queue, { pageLimit }: Scope): Row | undefined {
+  return leaseBudget(queue.task.counts, pageLimit) === 0 ? undefined : head(queue)
+}
+
+function isOpen({ host, task }: Queue, nowMs: number): boolean {
   return mayStart(host.state, limitsOf(task, host.key), nowMs)
 }
 
-function hold(
-  model: Model,
-  { row, queue, leaseMs, nowMs }: { row: Row; queue: Queue; leaseMs: number; nowMs: number },
-): Lease {
+interface Holding {
+  readonly row: Row
+  readonly queue: Queue
+  readonly leaseMs: number
+  readonly nowMs: number
+  readonly unpaced: boolean
+}
+
+function hold(model: Model, { row, queue, leaseMs, nowMs, unpaced }: Holding): Lease {
   const { host, task } = queue
   const hostDown = isHostDown(host.state, nowMs)
-  host.state = reserve(host.state, limitsOf(task, host.key), nowMs)
+  if (!unpaced) host.state = reserve(host.state, limitsOf(task, host.key), nowMs)
   unplace(model, row)
   change(row, { state: 'leased' })
-  row.lease = { token: String(++model.lastToken), leasedAtMs: nowMs, expiresAtMs: nowMs + leaseMs }
+  row.lease = {
+    token: String(++model.lastToken),
+    leasedAtMs: nowMs,
+    expiresAtMs: nowMs + leaseMs,
+    ...(unpaced ? { unpaced } : {}),
+  }
   model.leased.set(row.id, row)
   return {
     id: String(row.id),

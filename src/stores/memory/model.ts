@@ -19,6 +19,7 @@ import type { Random } from '../../util/random.ts'
 export interface HeldLease {
   readonly token: string
   readonly leasedAtMs: number
+  readonly unpaced?: true
   expiresAtMs: number
 }
 
@@ -222,6 +223,7 @@ export function endLease(model: Model, row: Row, signal: HostSignal): void {
   if (lease === undefined) return
   row.lease = undefined
   model.leased.delete(row.id)
+  if (lease.unpaced === true) return
   const host = hostOf(model, hostKeyNow(row))
   host.state = settleHost(host.state, signal, {
     leasedAtMs: lease.leasedAtMs,

@@ -11,7 +11,8 @@ export function verifyModel(model: Model): string[] {
     problems.push(...verifyCounts(name, task))
     for (const row of task.rows.values()) {
       problems.push(...verifyRow(row))
-      if (row.lease !== undefined) inFlight.set(hostKeyNow(row), (inFlight.get(hostKeyNow(row)) ?? 0) + 1)
+      if (row.lease !== undefined && row.lease.unpaced !== true)
+        inFlight.set(hostKeyNow(row), (inFlight.get(hostKeyNow(row)) ?? 0) + 1)
     }
   }
   for (const { key, state } of model.hosts.values()) {

@@ -3,13 +3,14 @@
 import { isFinished, leaseBudget } from '../../frontier/budget.ts'
 import type { Lease, LeaseOptions } from '../../frontier/contract.ts'
 import { placeOf, turnOf } from '../../frontier/order.ts'
+import { createAllowance } from '../../frontier/unpaced.ts'
 import type { Outlook } from '../../frontier/wait-for-work.ts'
 import type { HostSignal } from '../../politeness/contract.ts'
 import { isHostDown, mayStart, reserve, settleHost, startLate } from '../../politeness/host-state.ts'
 import { continueLowering } from './add.ts'
 import { enqueue, hopOf, ownQueue, requestOf } from './rows.ts'
 import type { Row } from './rows.ts'
-import { count, queueById, queueOf, setHost, taskOf, touchedQueues, touchQueue } from './session.ts'
+import { count, findQueue, queueById, queueOf, setHost, taskOf, touchedQueues, touchQueue } from './session.ts'
 import type { Queue, Session } from './session.ts'
 
 type Scope = Pick<LeaseOptions, 'tasks' | 'pageLimit'>
@@ -28,7 +29,7 @@ export function leaseNext(session: Session, options: LeaseOptions): readonly Lea
 interface Plan {
   readonly queue: Queue
   /** One for each request of this queue, in the order in which places were reserved. */
-  readonly turns: { readonly turn: number; readonly hostDown: boolean }[]
+  readonly turns: { readonly turn: number; readonly hostDown: boolean; readonly unpaced: boolean }[]
 }
 
 /** In rounds, one request a host, so that a host with many places does not take them all. Reserves as it goes. */
@@ -41,6 +42,7 @@ function planLeases(session: Session, options: LeaseOptions, nowMs: number): rea
   )
   const plans = new Map<Queue, Plan>()
   let turn = 0
+  const allowance = createAllowance(options.unpaced)
   let round = startable(session, options, nowMs)
   while (round.length > 0 && turn < options.max) {
     const next: Queue[] = []
@@ -49,10 +51,11 @@ function planLeases(session: Session, options: LeaseOptions, nowMs: number): rea
       const plan = plans.get(queue) ?? { queue, turns: [] }
       const budget = budgets.get(task) ?? 0
       if (turn >= options.max || budget <= 0 || plan.turns.length >= queue.ready) continue
-      if (!mayStart(host.state, limits, nowMs)) continue
-      plan.turns.push({ turn: turn++, hostDown: isHostDown(host.state, nowMs) })
+      const unpaced = !mayStart(host.state, limits, nowMs)
+      if (unpaced && !allowance.take(host.key)) continue
+      plan.turns.push({ turn: turn++, hostDown: isHostDown(host.state, nowMs), unpaced })
       plans.set(queue, plan)
-      setHost(session, host, reserve(host.state, limits, nowMs))
+      if (!unpaced) setHost(session, host, reserve(host.state, limits, nowMs))
       budgets.set(task, budget - 1)
       next.push(queue)
     }
@@ -62,7 +65,8 @@ function planLeases(session: Session, options: LeaseOptions, nowMs: number): rea
 }
 
 /** The host whose turn came first comes first. */
-function startable(session: Session, { tasks, max, pageLimit }: LeaseOptions, nowMs: number): Queue[] {
+function startable(session: Session, options: LeaseOptions, nowMs: number): Queue[] {
+  const { tasks, max, pageLimit } = options
   // Of these the file does not know yet when they are due.
   const changed = touchedQueues(session)
   const queues: Queue[] = []
@@ -81,7 +85,7 @@ function startable(session: Session, { tasks, max, pageLimit }: LeaseOptions, no
     }
     for (const queue of changed) if (queue.task === task && queue.ready > 0) queues.push(queue)
   }
-  return queues
+  const open = queues
     .filter((queue) => {
       if (mayStart(queue.host.state, queue.limits, nowMs)) return true
       // What was due and cannot start after all gets its due time reckoned anew.
@@ -89,6 +93,23 @@ function startable(session: Session, { tasks, max, pageLimit }: LeaseOptions, no
       return false
     })
     .toSorted((a, b) => turnOf(a.host.state, nowMs) - turnOf(b.host.state, nowMs) || a.id - b.id)
+  return options.unpaced === undefined ? open : [...open, ...unpacedQueues(session, options, new Set(open))]
+}
+
+/** Queues that politeness keeps waiting, of hosts that may be given beside it. */
+function unpacedQueues(
+  session: Session,
+  { tasks, unpaced = new Map() }: LeaseOptions,
+  open: ReadonlySet<Queue>,
+): Queue[] {
+  const queues: Queue[] = []
+  for (const hostKey of unpaced.keys()) {
+    for (const name of tasks) {
+      const queue = findQueue(session, taskOf(session, name), hostKey)
+      if (queue !== undefined && queue.ready > 0 && !open.has(queue)) queues.push(queue)
+    }
+  }
+  return queues
 }
 
 type LeasedRow = [
@@ -115,12 +136,21 @@ function giveLeases(
   for (const { queue, turns } of plans) {
     const rows = takeHead(session, queue, { n: turns.length, token, nowMs, expiresAtMs })
     for (const [index, row] of rows.entries()) {
-      const { turn = 0, hostDown = false } = turns[index] ?? {}
-      leases.push({ turn, lease: leaseOf(session, row, { queue, token, nowMs, expiresAtMs, hostDown }) })
+      const { turn = 0, hostDown = false, unpaced = false } = turns[index] ?? {}
+      leases.push({ turn, lease: leaseOf(session, row, { queue, token, nowMs, expiresAtMs, hostDown, unpaced }) })
     }
+    const unpaced = rows.filter((_row, index) => turns[index]?.unpaced === true).map(([id]) => id)
+    if (unpaced.length > 0) noteUnpaced(session, unpaced)
   }
   session.memory.nextExpiryMs = Math.min(session.memory.nextExpiryMs, expiresAtMs)
   return leases.toSorted((a, b) => a.turn - b.turn).map(({ lease }) => lease)
+}
+
+/** `leases.leased_at` of a lease that holds neither place nor time of its host. */
+const UNPACED = -1
+
+function noteUnpaced({ sql }: Session, ids: readonly number[]): void {
+  sql.run(`UPDATE leases SET leased_at = ${UNPACED} WHERE id IN (SELECT value FROM json_each(?))`, JSON.stringify(ids))
 }
 
 /** Moves the first n requests of a queue into `leases`; three statements, whatever n is. */
@@ -175,9 +205,10 @@ function leaseOf(
     readonly nowMs: number
     readonly expiresAtMs: number
     readonly hostDown: boolean
+    readonly unpaced: boolean
   },
 ): Lease {
-  const { queue, token, nowMs, expiresAtMs, hostDown } = held
+  const { queue, token, nowMs, expiresAtMs, hostDown, unpaced } = held
   const hop = hopOf({ hop: hopJson })
   count(session, queue.task, { state: 'pending', depth, by: -1 })
   count(session, queue.task, { state: 'leased', depth, by: 1 })
@@ -193,6 +224,7 @@ function leaseOf(
     leasedAtMs: nowMs,
     expiresAtMs,
     hostDown,
+    ...(unpaced ? { unpaced } : {}),
   }
 }
 
@@ -254,7 +286,7 @@ export function takeBack(session: Session, lease: LeaseRow, { charged }: { reado
   sql.run('DELETE FROM leases WHERE id = ?', lease.id)
   const queue = queueById(session, lease.queue_id)
   if (queue === undefined) return
-  freePlace(session, queue, { signal: { kind: 'troubled' }, leasedAtMs: lease.leased_at })
+  endUnknown(session, queue, lease)
   const row = sql.one<Pick<Row, 'id' | 'depth' | 'priority'>>(
     'UPDATE requests SET attempt = attempt + ? WHERE id = ? RETURNING id, depth, priority',
     charged ? 1 : 0,
@@ -264,6 +296,12 @@ export function takeBack(session: Session, lease: LeaseRow, { charged }: { reado
   count(session, queue.task, { state: 'leased', depth: row.depth, by: -1 })
   count(session, queue.task, { state: 'pending', depth: row.depth, by: 1 })
   enqueue(session, queue, row)
+}
+
+/** Of a lease of which nobody knows how it went. */
+export function endUnknown(session: Session, queue: Queue, lease: Pick<LeaseRow, 'leased_at'>): void {
+  if (lease.leased_at === UNPACED) return
+  freePlace(session, queue, { signal: { kind: 'troubled' }, leasedAtMs: lease.leased_at })
 }
 
 export function freePlace(

@@ -6,7 +6,7 @@ export const FORMAT = 1
 /**
  * ready    what may be leased, in its order: one range a host and task; a row leaves it when it is leased
  * delayed  retries whose time has not come
- * leases   what is leased: a pending request is in exactly one of these three
+ * leases   what is leased: a pending request is in exactly one of these three; leased_at -1: it holds no place at its host
  * links    what a settled page leads to, for tasks with a maximum depth: ids, and fingerprints of known links
  * lowering depths that are still to be passed on: work that a transaction left to the next
  * replaced items of pages that are crawled again: they go when the new ones come

@@ -39,8 +39,10 @@ export function settleOne(session: Session, settlement: Settlement): SettleAnswe
   if (held === 0) return 'lost'
   failpoint?.('settle:lease-ended')
   const task = taskOf(session, lease.request.task)
-  const queue = queueOf(session, task, lease.hostKey)
-  freePlace(session, queue, { signal: settlement.host, leasedAtMs: lease.leasedAtMs })
+  if (lease.unpaced !== true) {
+    const queue = queueOf(session, task, lease.hostKey)
+    freePlace(session, queue, { signal: settlement.host, leasedAtMs: lease.leasedAtMs })
+  }
   failpoint?.('settle:host')
   const itemSeq = task.lastSeq + 1
   const row = settleRow(session, { id, task, itemSeq }, settlement)

@@ -5,7 +5,7 @@ import type { RequestFilter, TaskSettings } from '../../frontier/contract.ts'
 import { COUNTERS_AT_ZERO } from '../../frontier/counters.ts'
 import { decideDepthChange } from '../../frontier/decide-add.ts'
 import { revive } from './add.ts'
-import { freePlace } from './lease.ts'
+import { endUnknown } from './lease.ts'
 import type { LeaseRow } from './lease.ts'
 import { matchingRows } from './records.ts'
 import { dequeue, highestId, queueNow, stateOf } from './rows.ts'
@@ -143,7 +143,7 @@ function disown(session: Session, task: Task): void {
   for (const lease of leases) {
     sql.run('DELETE FROM leases WHERE id = ?', lease.id)
     const queue = queueById(session, lease.queue_id)
-    if (queue !== undefined) freePlace(session, queue, { signal: { kind: 'troubled' }, leasedAtMs: lease.leased_at })
+    if (queue !== undefined) endUnknown(session, queue, lease)
   }
   flush(session)
   sql.run("INSERT OR REPLACE INTO meta VALUES ('last_request_id', ?)", highestId(session))

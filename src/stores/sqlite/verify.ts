@@ -94,7 +94,8 @@ function verifyCounts({ sql }: Session): string[] {
 
 function verifyHosts({ sql }: Session): string[] {
   const hosts = sql.all<{ key: string; state: string; held: number }>(
-    `SELECT h.key, h.state, (SELECT count(*) FROM leases l JOIN queues q ON q.id = l.queue_id WHERE q.host_id = h.id) AS held
+    `SELECT h.key, h.state, (SELECT count(*) FROM leases l JOIN queues q ON q.id = l.queue_id
+       WHERE q.host_id = h.id AND l.leased_at >= 0) AS held
      FROM hosts h WHERE h.state ->> 'inFlight' <> 0 OR EXISTS (
        SELECT 1 FROM leases l JOIN queues q ON q.id = l.queue_id WHERE q.host_id = h.id)`,
   )

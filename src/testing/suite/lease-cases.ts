@@ -1,6 +1,7 @@
 /** Cases of leases: given once, fenced, renewed, taken back; hosts and page limits kept. */
 
 import { deepEqual, equal, notEqual } from 'node:assert/strict'
+import type { Lease, LeaseOptions } from '../../frontier/contract.ts'
 import {
   begin,
   drain,
@@ -177,5 +178,71 @@ export const leaseCases: SuiteCases = {
     equal(down, true)
     const next = await leaseMany(subject.store, { max: 1 })
     equal(next[0]?.hostDown, true)
+  },
+}
+
+const unpaced = (count: number): Partial<LeaseOptions> => ({ unpaced: new Map([['h.test', count]]) })
+const namesOf = (leases: readonly Lease[]): string[] => leases.map(({ request: { url } }) => url.replace(/^.*\//, ''))
+
+/** For stores that give leases beside politeness. */
+export const unpacedCases: SuiteCases = {
+  '10. gives so many requests of a host beside politeness, in their order, and says which': async (subject) => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f']
+    await begin(subject, [...names.map((name) => request(name)), request('x.test/1'), request('x.test/2')], {
+      delayMs: 500,
+      maxInFlightPerHost: 1,
+    })
+    const leases = await leaseMany(subject.store, { ...unpaced(3), max: 9 })
+    deepEqual(namesOf(leases.filter(({ hostKey }) => hostKey === 'h.test')), ['a', 'b', 'c', 'd'])
+    deepEqual(namesOf(leases.filter((lease) => lease.unpaced === true)), ['b', 'c', 'd'])
+    deepEqual(await paths(subject.store), [])
+    deepEqual(namesOf(await leaseMany(subject.store, { ...unpaced(9), max: 1 })), ['e'])
+  },
+
+  '10. the end of an unpaced lease frees no place and gives no time back': async (subject) => {
+    await begin(
+      subject,
+      ['a', 'b', 'c', 'd'].map((name) => request(name)),
+      { delayMs: 500, maxInFlightPerHost: 1 },
+    )
+    const [paced, ...beside] = await leaseMany(subject.store, unpaced(2))
+    if (paced === undefined) throw new Error('Expected a lease')
+    equal(paced.unpaced, undefined)
+    const { frontier } = subject.store
+    const [hit, miss] = beside
+    if (hit === undefined || miss === undefined) throw new Error('Expected two leases beside politeness')
+    const unused = { host: { kind: 'unused' } } as const
+    await frontier.settle([settlement(hit, unused), settlement(miss, { ...unused, outcome: { kind: 'released' } })])
+    await subject.advance(600)
+    deepEqual(await paths(subject.store), [], 'the place of the first request is still taken')
+    await frontier.settle([settlement(paced)])
+    const next = await leaseMany(subject.store)
+    deepEqual([namesOf(next), next[0]?.attempt], [['c'], 1])
+    deepEqual(await paths(subject.store), [], 'its delay begins anew')
+  },
+
+  '10. an unpaced lease that expires comes back and frees no place': async (subject) => {
+    await begin(
+      subject,
+      ['a', 'b', 'c'].map((name) => request(name)),
+      { maxInFlightPerHost: 1 },
+    )
+    const [paced] = await leaseMany(subject.store, { leaseMs: 60_000 })
+    const beside = await leaseMany(subject.store, { ...unpaced(1), leaseMs: 1000 })
+    deepEqual(namesOf(beside), ['b'])
+    await subject.advance(1100)
+    deepEqual(await paths(subject.store), [])
+    if (paced !== undefined) await subject.store.frontier.settle([settlement(paced)])
+    deepEqual(await paths(subject.store), ['b'])
+    deepEqual(await subject.store.verify(), [])
+  },
+
+  '10. gives nothing beside politeness over the page limit': async (subject) => {
+    await begin(
+      subject,
+      ['a', 'b', 'c', 'd'].map((name) => request(name)),
+      { maxInFlightPerHost: 1 },
+    )
+    equal((await leaseMany(subject.store, { ...unpaced(9), pageLimit: 3 })).length, 3)
   },
 }

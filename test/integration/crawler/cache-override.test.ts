@@ -126,3 +126,20 @@ it('takes up a reload where it was interrupted, and asks for no page twice', asy
   await crawlerIn(folder.path, { reload: true }).run(seeds)
   expect(paths.map((path) => askedFor(site, path))).toEqual([1, 1, 1, 1])
 })
+
+const isKept = (n: number): boolean => n % 3 !== 0 || n < 40
+
+it('asks for what is not kept one at a time, amid pages that are', async () => {
+  await using folder = await openTemporaryFolder()
+  await using site = await openTestSite({ '*': { delayMs: 1 } })
+  const paths = Array.from({ length: 120 }, (_, n) => `/${n}`)
+  const kept = paths.filter((_path, n) => isKept(n)).map((path) => site.url(path))
+  await crawlerIn(folder.path).run(kept)
+  site.clearLog()
+  const again = crawlerIn(folder.path, { task: 'again', perHost: 1, maxConcurrency: 16 })
+  const summary = await again.run(paths.map((path) => site.url(path)))
+  expect(summary).toMatchObject({ pages: 120, fromCache: kept.length, failed: 0 })
+  const missing = paths.filter((_path, n) => !isKept(n))
+  expect(askedOf(site)).toEqual(missing)
+  expect(Math.max(...site.log.map(({ hostInFlight }) => hostInFlight))).toBe(1)
+})
