@@ -123,6 +123,23 @@ export interface StoreLocation {
   readonly task: string
 }
 
+/** One process that has the store open, on whatever machine. */
+export interface WorkerStatus {
+  readonly owner: string
+  readonly alive: boolean
+  /** Requests that it holds. */
+  readonly leased: number
+  /** ISO 8601. */
+  readonly startedAt: string
+  /** Null: it has not told yet, or does not crawl itself. */
+  readonly machine: string | null
+  readonly pid: number | null
+  /** Settled by it since it began; of whatever task. */
+  readonly pages: number
+  /** Over its last seconds. */
+  readonly pagesPerSecond: number
+}
+
 export interface CrawlStatus {
   readonly task: string
   readonly pending: number
@@ -131,7 +148,7 @@ export interface CrawlStatus {
   readonly failed: number
   readonly skipped: Readonly<Record<string, number>>
   readonly hosts: number
-  readonly workers: readonly { readonly owner: string; readonly alive: boolean; readonly leased: number }[]
+  readonly workers: readonly WorkerStatus[]
   readonly items?: number
   readonly levels?: readonly {
     readonly depth: number

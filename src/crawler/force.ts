@@ -1,12 +1,13 @@
 /** The engine of this process as the force that crawls. */
 
-import type { EngineDeps, EngineEvent } from '../engine/contract.ts'
+import type { EngineDeps, EngineEvent, FinishReason } from '../engine/contract.ts'
 import { startEngine } from '../engine/engine.ts'
 import type { CrawlForce } from './contract.ts'
 import type { Parts } from './compose.ts'
 import type { LaunchOptions } from './launch-options.ts'
 import { engineOptionsOf } from './settings.ts'
 import type { OpenTask } from './task.ts'
+import { startReporting, type WorkerReporter } from './worker-report.ts'
 
 export interface EngineForceStart {
   readonly parts: Parts
@@ -19,6 +20,7 @@ export interface EngineForceStart {
 
 export function startEngineForce({ parts, task, launch, fed, onEvent, afterSettle }: EngineForceStart): CrawlForce {
   const { options, clock, random, log } = launch
+  const reporter = startReporting({ store: parts.store, clock })
   const deps: EngineDeps = {
     ...parts,
     clock,
@@ -27,7 +29,10 @@ export function startEngineForce({ parts, task, launch, fed, onEvent, afterSettl
     cookiesVersion: (session, url) => parts.cookies.versionFor(session, url),
     beforeSettle: () => task.saveLearnt(),
     ...(afterSettle === undefined ? {} : { afterSettle }),
-    onEvent,
+    onEvent: (event) => {
+      if (event.type === 'page') reporter.notePage()
+      onEvent(event)
+    },
   }
   const engine = startEngine({
     deps,
@@ -36,7 +41,7 @@ export function startEngineForce({ parts, task, launch, fed, onEvent, afterSettl
     fed,
   })
   return {
-    done: engine.done,
+    done: endReports(engine.done, reporter),
     drain: (reason) => {
       engine.drain(reason)
     },
@@ -48,5 +53,16 @@ export function startEngineForce({ parts, task, launch, fed, onEvent, afterSettl
     },
     inFlight: () => engine.inFlight(),
     learn: () => undefined, // its own door told it
+  }
+}
+
+/** A store that failed is asked for nothing more. */
+async function endReports(done: Promise<FinishReason>, reporter: WorkerReporter): Promise<FinishReason> {
+  try {
+    const reason = await done
+    await reporter.end()
+    return reason
+  } finally {
+    reporter.stop()
   }
 }

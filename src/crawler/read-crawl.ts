@@ -15,6 +15,7 @@ import type {
   WhyAnswer,
 } from './contract.ts'
 import { identityKeyOf } from './task-keys.ts'
+import { readWorkers } from './worker-report.ts'
 import { openItemDatabase, openStoreForReading, openStoreForWriting } from './compose.ts'
 
 const PAGE = 500
@@ -47,7 +48,7 @@ class StoreReader implements CrawlReader {
       failed: stats.failed,
       skipped: stats.skipped as Readonly<Record<string, number>>,
       hosts: stats.hosts,
-      workers: await frontier.workers(),
+      workers: await readWorkers(this.#store),
       items: stats.items,
       levels: await frontier.levels(task),
     }

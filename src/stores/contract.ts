@@ -7,6 +7,8 @@ import type { ItemStore } from '../items/contract.ts'
 export interface Store extends AsyncDisposable {
   /** Where it is, for messages; without credentials. */
   readonly location: string
+  /** Who this process is in `frontier.workers()`. Undefined: it only looks. */
+  readonly owner: string | undefined
   readonly frontier: Frontier
   readonly items: ItemStore
   readonly state: StateStore

@@ -36,7 +36,10 @@ async function connectGuest(store: SqliteStore): Promise<Guest> {
 /** Under the store's own name, as the engine of the same process does. */
 async function connectEngine(store: SqliteStore): Promise<Guest> {
   const { port1, port2 } = new MessageChannel()
-  serveStore(Promise.resolve({ store, frontier: store.frontier, leave: () => store.close() }), portOf(port1))
+  serveStore(
+    Promise.resolve({ store, owner: store.owner, frontier: store.frontier, leave: () => store.close() }),
+    portOf(port1),
+  )
   return {
     store: await connectStore(portOf(port2)),
     die: () => {

@@ -1,6 +1,6 @@
 /** `spoor status`: where the crawl stands. */
 
-import type { CrawlStatus } from '../../crawler/contract.ts'
+import type { CrawlStatus, WorkerStatus } from '../../crawler/contract.ts'
 import { formatCount } from '../../util/format.ts'
 import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
@@ -8,6 +8,9 @@ import { EXIT } from '../exit.ts'
 import { withReader } from '../reading.ts'
 import { whereFlags } from '../summary.ts'
 import { clean, columns, tally, total } from '../text.ts'
+
+/** Of a crawl on many machines. */
+const SHOWN_WORKERS = 20
 
 export async function runStatus(context: CommandContext): Promise<ExitCode> {
   const { output, options } = context
@@ -29,7 +32,7 @@ export function statusText(
     [
       'leased',
       formatCount(status.leased),
-      status.leased > 0 && living(status) === 0 ? 'by workers that are gone; a crawl takes them up' : '',
+      status.leased > 0 && living(status).length === 0 ? 'by workers that are gone; a crawl takes them up' : '',
     ],
     ['done', formatCount(status.done), ''],
     ['failed', formatCount(status.failed), status.failed > 0 ? `spoor failures${where}` : ''],
@@ -38,20 +41,43 @@ export function statusText(
     ...(status.items === undefined
       ? []
       : [['items', formatCount(status.items), `spoor export${where} -o pages.jsonl`]]),
-    ['workers', formatCount(living(status)), ''],
+    ['workers', formatCount(living(status).length), living(status).length > 0 ? `${rateOf(status)} pages/s` : ''],
   ]
   return [
     `Crawl ${clean(status.task)} in ${place}: ${standing(status)}`,
     ...columns(rows, new Set([1])),
+    ...workerRows(status),
     ...levels(status),
   ].join('\n')
 }
 
-const living = (status: CrawlStatus): number => status.workers.filter((worker) => worker.alive).length
+const living = ({ workers: all }: CrawlStatus): readonly WorkerStatus[] => all.filter((worker) => worker.alive)
+
+const rateOf = (status: CrawlStatus): string =>
+  living(status)
+    .reduce((sum, { pagesPerSecond }) => sum + pagesPerSecond, 0)
+    .toFixed(1)
 
 function standing(status: CrawlStatus): string {
-  if (living(status) > 0) return 'running'
+  if (living(status).length > 0) return 'running'
   return status.pending + status.leased > 0 ? 'not finished; spoor crawl goes on with it' : 'finished'
+}
+
+/** The busiest first. */
+function workerRows(status: CrawlStatus): string[] {
+  const alive = living(status).toSorted((a, b) => b.pagesPerSecond - a.pagesPerSecond || b.leased - a.leased)
+  if (alive.length === 0) return []
+  const rows = alive
+    .slice(0, SHOWN_WORKERS)
+    .map(({ owner, machine, pid, leased, pages, pagesPerSecond }) => [
+      clean(owner),
+      machine === null ? '' : `${clean(machine)}:${pid ?? '?'}`,
+      formatCount(leased),
+      formatCount(pages),
+      pagesPerSecond.toFixed(1),
+    ])
+  const more = alive.length > SHOWN_WORKERS ? [`and ${alive.length - SHOWN_WORKERS} more; --json has them all`] : []
+  return ['', ...columns([['worker', 'machine', 'leased', 'pages', 'pages/s'], ...rows], new Set([2, 3, 4])), ...more]
 }
 
 function levels(status: CrawlStatus): string[] {

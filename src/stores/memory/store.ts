@@ -22,6 +22,7 @@ export function openMemoryStore({ clock, random }: { readonly clock: Clock; read
   }
   return {
     location: 'memory',
+    owner: undefined,
     frontier: createMemoryFrontier(model),
     items: createItems(model),
     state: createState(model),

@@ -146,6 +146,7 @@ function assemble(server: Server, options: MongoStoreOptions): Store & { start()
   const close = (): Promise<void> => (closing ??= end({ server, ledger, owner, readOnly }))
   return {
     location: server.place.location,
+    owner: readOnly ? undefined : name,
     frontier: createMongoFrontier(parts),
     items: createItems(guarded, server),
     state: createState(guarded, server),

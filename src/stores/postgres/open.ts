@@ -155,6 +155,7 @@ async function assemble(session: Session, { bell, identity, readOnly }: Parts): 
   const close = (): Promise<void> => (closing ??= end())
   const store: Store = {
     location: session.location,
+    owner: readOnly ? undefined : session.ownerName,
     frontier: createPostgresFrontier({ session, bell, owners, identity }),
     items: createItems(session),
     state: createState(link),

@@ -40,12 +40,16 @@ function parseInfo(json: string): OwnerInfo {
   return { name: 'worker', machine: '', pid: 0, began: '', ...info }
 }
 
+export function ownerName({ name }: Pick<OwnerInfo, 'name'>, id: string): string {
+  return `${name}-${id}`
+}
+
 export async function listOwners(session: Session): Promise<WorkerRecord[]> {
   const owners = await allOwners(session)
   return owners
     .toSorted((a, b) => Number(a.id) - Number(b.id))
     .map(({ id, info, startedAtMs, unseenMs, leased }) => ({
-      owner: `${info.name}-${id}`,
+      owner: ownerName(info, id),
       alive: unseenMs < UNSEEN_MS && !isGone(info),
       leased,
       startedAt: new Date(startedAtMs).toISOString(),

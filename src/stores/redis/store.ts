@@ -12,7 +12,7 @@ import { storeError, unavailable } from './errors.ts'
 import { createRedisFrontier } from './frontier.ts'
 import { createItems, createState } from './items-state.ts'
 import { thisProcess } from './local-process.ts'
-import { BEAT_MS, createOwnerWatch } from './owners.ts'
+import { BEAT_MS, createOwnerWatch, ownerName } from './owners.ts'
 import type { OwnerInfo } from './owners.ts'
 import { readServerFacts, warningsOf } from './server.ts'
 import type { ServerFacts } from './server.ts'
@@ -50,15 +50,16 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const newClient = await loadClient()
   const client = newClient(address)
   const { location } = address
+  const { owner: name = 'worker' } = options
   const key = `${prefixOf(address)}meta`
   const connection = createConnection({ client, clock: options.clock, location, key })
   try {
     await connect(client, location)
     const facts = readServerFacts(String(await connection.ask('INFO', [])), location)
     for (const warning of warningsOf(facts, location)) options.onWarning?.(warning)
-    const session = await openSession(connection, { ...options, location, key })
+    const session = await openSession(connection, { ...options, location, name, key })
     const bell = createServerBell(options.clock, () => newClient(address), `${prefixOf(address)}bell`)
-    const parts = { session, connection, bell, facts, prefix: prefixOf(address) }
+    const parts = { session, connection, bell, facts, prefix: prefixOf(address), name }
     if (session.owner !== undefined) await tidy(session)
     return assemble(parts, client)
   } catch (error) {
@@ -91,11 +92,12 @@ export async function connect(client: RedisClient, location: string): Promise<vo
 
 interface OpenOptions extends RedisStoreOptions {
   readonly location: string
+  readonly name: string
   readonly key: string
 }
 
 async function openSession(connection: Connection, options: OpenOptions): Promise<Session> {
-  const { clock, random, location, time, owner: name = 'worker', readOnly = false, key } = options
+  const { clock, random, location, time, name, readOnly = false, key } = options
   const info = JSON.stringify({ name, ...thisProcess() } satisfies OwnerInfo)
   const rest = { connection, clock, random, location, info, time }
   if (!readOnly) {
@@ -124,12 +126,14 @@ interface Parts {
   readonly bell: ServerBell
   readonly facts: ServerFacts
   readonly prefix: string
+  /** Begins the owner's name. */
+  readonly name: string
 }
 
-function assemble({ session, connection, bell, facts, prefix }: Parts, client: RedisClient): Store {
+function assemble({ session, connection, bell, facts, prefix, name }: Parts, client: RedisClient): Store {
   const { location, owner } = session
   const stopBeating = owner === undefined ? undefined : keepBeating(session)
-  const command = async (name: string, args: readonly string[]): Promise<unknown> => connection.ask(name, args)
+  const command = async (word: string, args: readonly string[]): Promise<unknown> => connection.ask(word, args)
   const end = async (): Promise<void> => {
     stopBeating?.()
     try {
@@ -146,6 +150,7 @@ function assemble({ session, connection, bell, facts, prefix }: Parts, client: R
   const close = (): Promise<void> => (closing ??= end())
   return {
     location,
+    owner: owner === undefined ? undefined : ownerName({ name }, owner),
     frontier: createRedisFrontier({
       session,
       bell,

@@ -6,6 +6,8 @@ import type { FrontierParts } from './frontier.ts'
 import { giveBack, lockOwner, registerOwner } from './owners.ts'
 
 export interface Guest {
+  /** Its name among the workers. */
+  readonly owner: string
   /** Leases from it are the guest's. */
   readonly frontier: Frontier
   /** What the guest still holds comes back at once; charged with an attempt where it `died`. Idempotent. */
@@ -33,6 +35,7 @@ export async function admitGuest(parts: FrontierParts, wanted?: string): Promise
   }
   let leaving: Promise<void> | undefined
   return {
+    owner: lock.name,
     frontier: createSqliteFrontier({ ...parts, session: own }),
     leave: ({ died }) => (leaving ??= end(died)),
   }

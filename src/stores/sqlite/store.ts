@@ -225,6 +225,7 @@ function assemble(session: Session, { path, dir, lock }: Place): SqliteStore & {
   const close = (): Promise<void> => (closing ??= end())
   return {
     location: dir,
+    owner: lock?.name,
     frontier: createSqliteFrontier(parts),
     items: createItems(session, queue),
     state: createState(session, queue),

@@ -134,6 +134,16 @@ describe('progress and summary', () => {
 })
 
 describe('answers for people', () => {
+  const worker = {
+    owner: 'w',
+    alive: false,
+    leased: 2,
+    startedAt: '2026-01-01T00:00:00.000Z',
+    machine: 'north',
+    pid: 7,
+    pages: 1234,
+    pagesPerSecond: 41.25,
+  }
   const status: CrawlStatus = {
     task: 'default',
     pending: 0,
@@ -142,7 +152,7 @@ describe('answers for people', () => {
     failed: 1,
     skipped: { scope: 3 },
     hosts: 1,
-    workers: [{ owner: 'w', alive: false, leased: 2 }],
+    workers: [worker],
     items: 10,
     levels: [{ depth: 0, pending: 0, leased: 2, done: 10, failed: 1, skipped: 3 }],
   }
@@ -151,8 +161,23 @@ describe('answers for people', () => {
     const at = { place: 'spoor-data', where: '' }
     expect(statusText(status, at)).toContain('not finished')
     expect(statusText(status, at)).toContain('by workers that are gone')
-    expect(statusText({ ...status, workers: [{ owner: 'w', alive: true, leased: 2 }] }, at)).toContain(': running')
+    expect(statusText({ ...status, workers: [{ ...worker, alive: true }] }, at)).toContain(': running')
     expect(statusText({ ...status, leased: 0 }, at)).toContain(': finished')
+  })
+
+  test('status lists who works, the busiest first, and counts those that it leaves out', () => {
+    const at = { place: 'spoor-data', where: '' }
+    const workers = Array.from({ length: 22 }, (_, n) => ({
+      ...worker,
+      owner: `w${n}`,
+      alive: n > 0,
+      pagesPerSecond: n,
+    }))
+    const text = statusText({ ...status, workers }, at)
+    expect(text).toContain('workers  21  231.0 pages/s')
+    expect(text).toMatch(/\nworker +machine +leased +pages +pages\/s\nw21 +north:7 +2 +1,234 +21\.0\nw20 /)
+    expect(text).toContain('and 1 more')
+    expect(text).not.toContain('w1 ')
   })
 
   test('a failure shows each attempt', () => {

@@ -12,7 +12,7 @@ import { nameOf, packRequest, packSettlement, unpackFault, unpackLease } from '.
 /** Rejects as the opening of the store at the other end does. Closing it closes the port's end only at the other side. */
 export async function connectStore(port: StorePort): Promise<Store> {
   const line = new Line(port)
-  const { location, capabilities } = await line.ask<Greeting>('hello')
+  const { location, owner, capabilities } = await line.ask<Greeting>('hello')
   line.location = location
   let closing: Promise<void> | undefined
   const close = (): Promise<void> =>
@@ -21,6 +21,7 @@ export async function connectStore(port: StorePort): Promise<Store> {
     }))
   return {
     location,
+    owner,
     frontier: createFrontier(line, capabilities),
     items: createItems(line),
     state: createState(line),
@@ -33,6 +34,7 @@ export async function connectStore(port: StorePort): Promise<Store> {
 
 export interface Greeting {
   readonly location: string
+  readonly owner: string | undefined
   readonly capabilities: FrontierCapabilities
 }
 

@@ -9,7 +9,9 @@ import { packFault, packLease, unpackRequest, unpackSettlement } from './wire.ts
 
 export interface Served {
   readonly store: Pick<Store, 'location' | 'items' | 'state' | 'tasks' | 'verify'>
-  /** The frontier under the name of the client. */
+  /** The client's name among the workers. */
+  readonly owner: string | undefined
+  /** The frontier under that name. */
   readonly frontier: Frontier
   /** The client has done, or is gone (`died`): what it still holds comes back. */
   leave(how: { readonly died: boolean }): Promise<void>
@@ -100,10 +102,10 @@ class ClientSession {
     })
   }
 
-  #table({ store, frontier }: Served): Record<string, Method> {
+  #table({ store, owner, frontier }: Served): Record<string, Method> {
     const { items, state } = store
     return {
-      hello: async (): Promise<Greeting> => ({ location: store.location, capabilities: frontier.capabilities }),
+      hello: async (): Promise<Greeting> => ({ location: store.location, owner, capabilities: frontier.capabilities }),
       close: () => this.#leave({ died: false }),
       tasks: () => store.tasks(),
       verify: () => store.verify(),
@@ -160,7 +162,7 @@ class ClientSession {
 /** A process of its own works through this store: it is listed by a name of its own, and what it holds is its own. */
 export function serveGuest(store: SqliteStore, port: StorePort): void {
   serveStore(
-    store.admit().then(({ frontier, leave }) => ({ store, frontier, leave })),
+    store.admit().then((guest) => ({ store, ...guest })),
     port,
   )
 }

@@ -21,7 +21,7 @@ try {
     store.close().finally(() => {
       port.keepAlive(false)
     })
-  serveStore(Promise.resolve({ store, frontier: store.frontier, leave }), port)
+  serveStore(Promise.resolve({ store, owner: store.owner, frontier: store.frontier, leave }), port)
   port.post([[0, 'open']])
 } catch (error) {
   port.post([[0, undefined, packFault(error)]])
