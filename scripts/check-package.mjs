@@ -44,22 +44,49 @@ await site.close()
 if (titles.length !== 20 || clock.waiting !== 0) throw new Error(\`expected 20 pages, found \${titles.length}\`)
 `
 
+const STORES = `
+import { Crawler, isCrawlError } from 'spoor'
+import type { CacheStore, Store } from 'spoor'
+import { openMongodbCache, openMongodbStore } from 'spoor/mongodb'
+import { openPostgresCache, openPostgresStore } from 'spoor/postgres'
+import { openRedisCache, openRedisStore } from 'spoor/redis'
+
+const url = { postgres: 'postgres://127.0.0.1:1/x', mongodb: 'mongodb://127.0.0.1:1/x', redis: 'redis://127.0.0.1:1' }
+const openers: readonly [string, () => Promise<Store | CacheStore>][] = [
+  ['pg', () => openPostgresStore({ url: url.postgres, owner: 'me' })],
+  ['pg', () => openPostgresCache({ url: url.postgres, maxBytes: 1e9 })],
+  ['mongodb', () => openMongodbStore({ url: url.mongodb, readOnly: true })],
+  ['mongodb', () => openMongodbCache({ url: url.mongodb })],
+  ['ioredis', () => openRedisStore({ url: url.redis, onWarning: (sentence: string) => console.error(sentence) })],
+  ['ioredis', () => openRedisCache({ url: url.redis })],
+]
+for (const [name, open] of openers) {
+  const error: unknown = await open().then(() => undefined, (reason: unknown) => reason)
+  if (!isCrawlError(error, 'PEER_MISSING') || !error.message.includes(\`npm install \${name}\`))
+    throw new Error(\`expected to be told of npm install \${name}, found \${String(error)}\`)
+}
+export const crawlOver = (store: Store, cacheStore: CacheStore): Crawler => new Crawler({ store, cacheStore })
+`
+
 /** The types are read by the two ways in use; the emitted file runs. */
 async function checkTypes() {
   writeFileSync(join(folder, 'library.mts'), LIBRARY)
+  writeFileSync(join(folder, 'stores.mts'), STORES)
   const common = { strict: true, target: 'es2023', lib: ['es2023', 'esnext.disposable'], types: ['node'] }
   const settings = {
     nodenext: { module: 'nodenext', outDir: 'out' },
     bundler: { module: 'esnext', moduleResolution: 'bundler', noEmit: true },
   }
   for (const [name, options] of Object.entries(settings)) {
-    const config = { compilerOptions: { ...common, ...options }, files: ['library.mts'] }
+    const config = { compilerOptions: { ...common, ...options }, files: ['library.mts', 'stores.mts'] }
     writeFileSync(join(folder, `tsconfig.${name}.json`), JSON.stringify(config))
     await sh('npx', ['--no-install', 'tsc', '-p', `tsconfig.${name}.json`])
     console.log(`types hold under ${name}`)
   }
   await sh(process.execPath, ['out/library.mjs'])
   console.log('the library crawls')
+  await sh(process.execPath, ['out/stores.mjs'])
+  console.log('shared stores name the driver that is missing')
 }
 
 async function checkCommand() {

@@ -23,6 +23,8 @@ export type {
   StandardSchema,
 } from './extract/schema/contract.ts'
 export type { Seeds, SeedEntry } from './engine/feed.ts'
+export type { CacheStore } from './cache/contract.ts'
+export type { Store } from './stores/contract.ts'
 export type { JsonObject, JsonValue } from './core/json.ts'
 export type { CacheMode, CacheOverride } from './core/request.ts'
 export { CrawlError, type ErrorCode, isCrawlError } from './core/errors.ts'

@@ -60,6 +60,13 @@ export interface PartsExtras {
   readonly storePort?: StorePort
   /** One of several worker processes: what all would tell is told by the one that leads. */
   readonly works?: boolean
+  /** Opened already, and not closed here: instead of what the options name. */
+  readonly opened?: OpenedParts
+}
+
+export interface OpenedParts {
+  readonly store?: Store
+  readonly cacheStore?: CacheStore
 }
 
 export interface Parts extends AsyncDisposable {
@@ -87,7 +94,8 @@ export async function openParts(options: ResolvedOptions, extras: PartsExtras): 
     for (let part = opened.pop(); part !== undefined; part = opened.pop()) await part.close()
   }
   const keep = <T extends Closeable | undefined>(part: T): T => {
-    if (part !== undefined) opened.push(part)
+    const isGiven = part === extras.opened?.store || part === extras.opened?.cacheStore
+    if (part !== undefined && !isGiven) opened.push(part)
     return part
   }
   try {
@@ -282,7 +290,7 @@ export function cacheExists(dir: string, cacheStore: CacheKind): boolean {
 }
 
 async function openCacheFor(options: ResolvedOptions, extras: PartsExtras): Promise<CacheStore | undefined> {
-  return options.cache === 'off' ? undefined : openCacheStore(options, extras)
+  return options.cache === 'off' ? undefined : (extras.opened?.cacheStore ?? openCacheStore(options, extras))
 }
 
 /** Closing the store stays the caller's business. */
@@ -340,7 +348,8 @@ async function openWorkingStore(
   options: Pick<ResolvedOptions, 'dir' | 'store'>,
   extras: PartsExtras,
 ): Promise<Pick<Parts, 'store' | 'serve'>> {
-  const { clock, random, leads = false, storePort } = extras
+  const { clock, random, leads = false, storePort, opened } = extras
+  if (opened?.store !== undefined) return { store: opened.store, serve: undefined }
   if (storePort !== undefined) return { store: await connectStore(storePort), serve: undefined }
   if (options.store !== undefined) return { store: await openStore(options, extras), serve: undefined }
   const { dir } = options

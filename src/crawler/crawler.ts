@@ -4,17 +4,24 @@ import { EventEmitter } from 'node:events'
 import { defaultOptions, OPTIONS, type ResolvedOptions } from '../config/options.ts'
 import type { OptionRow } from '../config/option-row.ts'
 import { nearestName } from '../config/nearest.ts'
+import type { CacheStore } from '../cache/contract.ts'
+import type { Store } from '../stores/contract.ts'
 import { systemClock } from '../core/clock.ts'
 import { CrawlError } from '../core/errors.ts'
 import { type Logger, silentLogger } from '../core/logger.ts'
 import type { EngineEvent, FailedContext, RequestDraft, RequestHandler } from '../engine/contract.ts'
 import type { Seeds } from '../engine/feed.ts'
 import { systemRandom } from '../util/random.ts'
+import type { OpenedParts } from './compose.ts'
 import type { CrawlRun, CrawlSummary, ProgressSnapshot } from './contract.ts'
 import { launch } from './launch.ts'
 
 /** Every option of the command by its name in the configuration file, and these. */
-export interface CrawlerOptions extends Partial<ResolvedOptions> {
+export interface CrawlerOptions extends Partial<Omit<ResolvedOptions, 'store' | 'cacheStore'>> {
+  /** The URL of a shared store, or a store that was opened by `spoor/postgres` and the like. Default: embedded, in `dir`. */
+  readonly store?: string | Store | undefined
+  /** Where downloads are kept, or a cache that is open already. Default: with a URL in `store` there, else in `dir`. */
+  readonly cacheStore?: ResolvedOptions['cacheStore'] | CacheStore
   /** Called for each page. Without it every link is followed and the page's record is the item. */
   readonly requestHandler?: RequestHandler
   /** Called once for a request that has failed for good. */
@@ -83,6 +90,7 @@ export class Crawler {
       throw invalid('run() was called while the crawler is running')
     }
     const { requestHandler, failedRequestHandler, requestHandlerTimeoutMs, reload, log } = this.#options
+    const opened = openedOf(this.#options)
     this.#run = launch({
       options: this.#resolved,
       seeds: asSeeds(seeds),
@@ -90,6 +98,7 @@ export class Crawler {
       ...(failedRequestHandler === undefined ? {} : { onFailed: failedRequestHandler }),
       handlerTimeoutMs: requestHandlerTimeoutMs ?? DEFAULT_HANDLER_TIMEOUT_MS,
       ...(reload === undefined ? {} : { reload }),
+      opened,
       clock: systemClock,
       random: systemRandom,
       log: log ?? silentLogger,
@@ -129,10 +138,22 @@ function asSeeds(seeds: string | RequestDraft | Seeds): Seeds {
   return typeof seeds === 'string' || 'url' in seeds ? [seeds] : seeds
 }
 
+/** What was passed in is not closed. */
+function openedOf({ store, cacheStore }: CrawlerOptions): OpenedParts {
+  return {
+    ...(typeof store === 'object' ? { store } : {}),
+    ...(typeof cacheStore === 'object' ? { cacheStore } : {}),
+  }
+}
+
+function isOpened(key: string, value: unknown): boolean {
+  return (key === 'store' || key === 'cacheStore') && typeof value === 'object' && value !== null
+}
+
 function resolve(options: CrawlerOptions): ResolvedOptions {
   const resolved: Record<string, unknown> = { ...defaultOptions() }
   for (const [key, value] of Object.entries(options)) {
-    if (value === undefined || (OWN as readonly string[]).includes(key)) continue
+    if (value === undefined || (OWN as readonly string[]).includes(key) || isOpened(key, value)) continue
     const name = key in ALIASES ? ALIASES[key as keyof typeof ALIASES] : key
     if (!(name in OPTIONS)) throw unknownOption(key)
     const problem = valueProblem(OPTIONS[name as keyof typeof OPTIONS], value)

@@ -149,7 +149,8 @@ class Run implements CrawlRun {
     const { options } = this.#options
     const { some, seeds } = await peek(this.#options.seeds)
     if (some || options.seedFiles.length > 0 || options.sitemaps.length > 0) return seeds
-    if (!storeExists(options)) throw new CrawlError('CONFIG_INVALID', { context: { problem: nothingToCrawl(options) } })
+    if (this.#options.opened?.store === undefined && !storeExists(options))
+      throw new CrawlError('CONFIG_INVALID', { context: { problem: nothingToCrawl(options) } })
     return undefined
   }
 

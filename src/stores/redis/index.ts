@@ -1,0 +1,41 @@
+/** The public opener of stores in Redis or Valkey: `spoor/redis`. Needs the package `ioredis`. */
+
+import type { CacheStore } from '../../cache/contract.ts'
+import { systemClock } from '../../core/clock.ts'
+import { systemRandom } from '../../util/random.ts'
+import type { Store } from '../contract.ts'
+import { openRedisCache as openCache } from './cache/open.ts'
+import { openRedisStore as openStore } from './store.ts'
+
+export type { CacheStore, Store }
+
+export interface RedisStoreOptions {
+  /** `redis://[[user]:password@]host[:port][/db]`; `?prefix=` begins all names. Default `spoor_`. */
+  readonly url: string
+  /** Begins the name under which this process is listed. Default `worker`. */
+  readonly owner?: string
+  /** For looking at a crawl, also while it runs: nothing is written, no lease is taken. Default false. */
+  readonly readOnly?: boolean
+  /** Told once of settings of the server under which a crawl may be lost. Default: nobody. */
+  readonly onWarning?: (sentence: string) => void
+}
+
+export interface RedisCacheOptions {
+  /** As of the store: the same URL is the cache of the same crawls. */
+  readonly url: string
+  /** Size cap in bytes: the least recently used go. Default: 1 GiB, or a quarter of the server's `maxmemory` when that is less. */
+  readonly maxBytes?: number
+}
+
+/**
+ * Opens the store for `new Crawler({ store })`, which leaves it open: close it, or say `await using`. Rejects with a CrawlError:
+ * CONFIG_INVALID, PEER_MISSING without the package, STORE_UNAVAILABLE, STORE_FORMAT_MISMATCH.
+ */
+export function openRedisStore(options: RedisStoreOptions): Promise<Store> {
+  return openStore({ ...options, clock: systemClock, random: systemRandom })
+}
+
+/** Opens the download cache in the same place for `new Crawler({ cacheStore })`, which leaves it open. Rejects as the store does. */
+export function openRedisCache(options: RedisCacheOptions): Promise<CacheStore> {
+  return openCache({ ...options, clock: systemClock })
+}
