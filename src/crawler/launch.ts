@@ -8,10 +8,11 @@ import { planOf } from '../extract/schema/plan.ts'
 import { feedSeeds, type SeedEntry, type Seeds } from '../engine/feed.ts'
 import type { FrontierStats } from '../frontier/contract.ts'
 import type { CrawlForce, CrawlRun, CrawlSummary, ProgressSnapshot } from './contract.ts'
+import { chooseSeeds, type SeedSkip } from './choose-seeds.ts'
 import { type CacheCare, startCacheCare } from './cache-care.ts'
 import { type Parts, openParts, storeExists } from './compose.ts'
 import { startEngineForce } from './force.ts'
-import { admitKnownSeeds, allSeeds, knownSeeds } from './seeds.ts'
+import { admitKnownSeeds, allSeeds } from './seeds.ts'
 import { createTally, type Tally } from './tally.ts'
 import type { LaunchOptions } from './launch-options.ts'
 import { openTask, type OpenTask } from './task.ts'
@@ -34,6 +35,7 @@ class Run implements CrawlRun {
   /** Asked for before the force was there. */
   #early: 'stop' | 'abort' | undefined
   #problems = 0
+  readonly #passedOver: Partial<Record<SeedSkip, number>> = {}
   readonly #faults = new Set<string>()
 
   constructor(options: LaunchOptions) {
@@ -59,7 +61,7 @@ class Run implements CrawlRun {
   async #run(): Promise<CrawlSummary> {
     const startedAtMs = this.#options.clock.monotonicMs()
     checkSelects(this.#options.options)
-    const given = await this.#givenSeeds()
+    const given = this.#givenSeeds()
     const parts = await openParts(this.#options.options, {
       ...this.#options,
       onFault: this.#onFault,
@@ -97,7 +99,7 @@ class Run implements CrawlRun {
     const { frontier } = parts.store
     if (task.before.known > 0) await admitKnownSeeds(frontier, task.engineTask)
     const seeds =
-      given === undefined ? knownSeeds(frontier, options.task) : allSeeds(given, { ...this.#options, parts, task })
+      given === undefined ? [] : this.#choose(allSeeds(given, { ...this.#options, parts, task }), parts, task)
     const feeding = feedSeeds({
       seeds,
       door: task.engineTask.door,
@@ -105,6 +107,7 @@ class Run implements CrawlRun {
       clock,
       onProblem: this.#onProblem,
       onAdded: () => this.#force?.wake(),
+      isBusy: () => (this.#force?.inFlight() ?? 0) * 2 >= options.concurrency,
       signal: this.#feedAbort.signal,
     })
     const fed = feeding.then(({ seeds: good }) => this.#checkSeeds(parts, good))
@@ -127,6 +130,16 @@ class Run implements CrawlRun {
     }
   }
 
+  #choose(seeds: Seeds, { cacheStore, store }: Parts, { engineTask }: OpenTask): Seeds {
+    const { options, clock } = this.#options
+    if (options.limit === undefined && options.skip.length === 0) return seeds
+    const onPassedOver = (reason: SeedSkip): void => {
+      this.#passedOver[reason] = (this.#passedOver[reason] ?? 0) + 1
+    }
+    const { door } = engineTask
+    return chooseSeeds(seeds, { options, door, frontier: store.frontier, cacheStore, clock, onPassedOver })
+  }
+
   #startForce(parts: Parts, task: OpenTask, fed: Promise<unknown>): CrawlForce {
     const { options, onWarning, openForce, onEvent: tell } = this.#options
     const onEvent = (event: EngineEvent): void => {
@@ -145,9 +158,9 @@ class Run implements CrawlRun {
   }
 
   /** Undefined: none, but there is a crawl to go on with. */
-  async #givenSeeds(): Promise<Seeds | undefined> {
+  #givenSeeds(): Seeds | undefined {
     const { options } = this.#options
-    const { some, seeds } = await peek(this.#options.seeds)
+    const { some, seeds } = peek(this.#options.seeds)
     if (some || options.seedFiles.length > 0 || options.sitemaps.length > 0) return seeds
     if (this.#options.opened?.store === undefined && !storeExists(options))
       throw new CrawlError('CONFIG_INVALID', { context: { problem: nothingToCrawl(options) } })
@@ -160,7 +173,7 @@ class Run implements CrawlRun {
         `${this.#problems} seeds are no URL and were passed over (the first ${SHOWN_PROBLEMS} are shown above)`,
       )
     }
-    if (good > 0) return
+    if (good > 0 || this.#early !== undefined || Object.keys(this.#passedOver).length > 0) return
     const { known } = await parts.store.frontier.stats(this.#options.options.task)
     if (known > 0) return
     const { options } = this.#options
@@ -226,7 +239,7 @@ class Run implements CrawlRun {
     const stats = await end.parts.store.frontier.stats(options.task)
     this.#tally.refresh(stats)
     const { before } = end.task
-    const skipped: Record<string, number> = { ...stats.skipped }
+    const skipped: Record<string, number> = { ...stats.skipped, ...this.#passedOver }
     if (this.#problems > 0) skipped['invalid-url'] = (skipped['invalid-url'] ?? 0) + this.#problems
     return {
       task: options.task,
@@ -260,18 +273,20 @@ function nothingToCrawl({ dir, task }: ResolvedOptions): string {
   return `nothing to crawl: expected at least one URL (or --seeds FILE, --sitemap URL), and ${dir} holds no crawl named ${task} to go on with`
 }
 
-/** Looks whether there is anything without taking it away. */
-async function peek(seeds: Seeds): Promise<{ readonly some: boolean; readonly seeds: Seeds }> {
-  const iterator =
-    Symbol.asyncIterator in seeds ? seeds[Symbol.asyncIterator]() : (seeds[Symbol.iterator]() as Iterator<SeedEntry>)
-  const first = await iterator.next()
+/**
+ * Looks whether there is anything without taking it away. What must be waited for counts as something: a source that
+ * hangs before its first entry holds up neither the start nor the end.
+ */
+function peek(seeds: Seeds): { readonly some: boolean; readonly seeds: Seeds } {
+  if (Symbol.asyncIterator in seeds) return { some: true, seeds }
+  const iterator = seeds[Symbol.iterator]()
+  const first = iterator.next()
   if (first.done === true) return { some: false, seeds: [] }
-  async function* all(): AsyncGenerator<SeedEntry> {
-    yield first.value as SeedEntry
-    for (;;) {
-      const next = await iterator.next()
-      if (next.done === true) return
+  function* all(): Generator<SeedEntry> {
+    let next: IteratorResult<SeedEntry> = first
+    while (next.done !== true) {
       yield next.value
+      next = iterator.next()
     }
   }
   return { some: true, seeds: all() }

@@ -87,7 +87,7 @@ export async function admitKnownSeeds(frontier: Frontier, { settings, door }: En
 }
 
 /** The level-0 requests of a kept crawl, so that its scope is what it was. */
-export async function* knownSeeds(frontier: Frontier, task: string): AsyncGenerator<{ readonly url: string }> {
+async function* knownSeeds(frontier: Frontier, task: string): AsyncGenerator<{ readonly url: string }> {
   let after: string | undefined
   for (;;) {
     const page = await frontier.list({ task, depth: 0 }, { max: 1_000, ...(after === undefined ? {} : { after }) })

@@ -21,6 +21,8 @@ export interface FeedOptions {
   /** Called for each entry that is no URL. */
   readonly onProblem: (problem: string) => void
   readonly onAdded: () => void
+  /** There is enough to do without more seeds: what adds them leaves most of the time to what crawls. Default: never. */
+  readonly isBusy?: () => boolean
   readonly signal: AbortSignal
 }
 
@@ -31,8 +33,13 @@ export interface FeedEnd {
   readonly added: number
 }
 
-/** Large enough to make one transaction worth it, small enough to be no pause. */
-const BATCH = 512
+/** Large enough to make one transaction worth it. */
+const MAX_BATCH = 512
+const MIN_BATCH = 32
+/** A batch that takes longer holds up what crawls: the next one is smaller. */
+const LONG_ADD_MS = 20
+/** Of the time, adding takes one part in so many while the crawl is busy: a million seeds are fed in minutes, unnoticed. */
+const BUSY_SHARE = 5
 /** A slow source does not hold back what it has given already. */
 const STALL_MS = 50
 
@@ -48,8 +55,9 @@ export async function feedSeeds(options: FeedOptions): Promise<FeedEnd> {
   let seeds = 0
   let added = 0
 
+  const pace = createPace(options)
   const add = async (requests: readonly StoredRequest[]): Promise<void> => {
-    const answers = await frontier.add(requests)
+    const answers = await pace.timed(() => frontier.add(requests))
     door.note(requests)
     added += answers.filter((answer) => answer !== 'known').length
     options.onAdded()
@@ -76,8 +84,10 @@ export async function feedSeeds(options: FeedOptions): Promise<FeedEnd> {
   try {
     for await (const entry of untilAborted(options.seeds, signal)) {
       take(entry)
-      if (batch.length >= BATCH) await flush()
-      else
+      if (batch.length >= pace.batch()) {
+        await flush()
+        await pace.rest()
+      } else
         cancelStall ??= clock.timer(STALL_MS, () => {
           flush().catch(() => undefined) // seen again where it is awaited
         })
@@ -87,6 +97,32 @@ export async function feedSeeds(options: FeedOptions): Promise<FeedEnd> {
     await (signal.aborted ? adding.catch(() => undefined) : flush())
   }
   return { seeds, added }
+}
+
+interface Pace {
+  /** Seeds to be added at once. */
+  batch(): number
+  timed<T>(work: () => Promise<T>): Promise<T>
+  /** Leaves the time to others, if they need it. */
+  rest(): Promise<void>
+}
+
+function createPace({ clock, signal, isBusy = () => false }: FeedOptions): Pace {
+  let size = MAX_BATCH
+  let tookMs = 0
+  return {
+    batch: () => size,
+    async timed(work) {
+      const startedAtMs = clock.monotonicMs()
+      const result = await work()
+      tookMs = clock.monotonicMs() - startedAtMs
+      size = tookMs > LONG_ADD_MS && isBusy() ? Math.max(MIN_BATCH, size / 2) : Math.min(MAX_BATCH, size * 2)
+      return result
+    },
+    async rest() {
+      if (isBusy() && !signal.aborted) await clock.sleep(tookMs * (BUSY_SHARE - 1), signal)
+    },
+  }
 }
 
 /** Ends with the signal, whatever the source is waiting for. */

@@ -1,6 +1,7 @@
 /** Where a crawl's first URLs come from. */
 
 import type { JsonObject } from '../core/json.ts'
+import type { CacheMode, CacheOverride } from '../core/request.ts'
 
 /** A URL of a seed file. */
 export interface Seed {
@@ -12,6 +13,11 @@ export interface Seed {
   readonly priority?: number
   readonly label?: string
   readonly userData?: JsonObject
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly payload?: string
+  /** What the download cache does for it. */
+  readonly cache?: CacheMode | CacheOverride
 }
 
 /** A line that holds no URL: to be counted as `invalid-url`. */

@@ -1,6 +1,6 @@
 /** One line of a seed file: a URL, a bare domain, a row of CSV or a request as JSON. Pure. */
 
-import type { JsonObject } from '../core/json.ts'
+import type { CacheMode } from '../core/request.ts'
 import type { Seed } from './contract.ts'
 
 export type ParsedSeed = Omit<Seed, 'line'> | { readonly problem: string }
@@ -43,7 +43,10 @@ function withPath(url: string): string {
   return /^http:\/\/[^/?#]*$/.test(url) ? `${url}/` : url
 }
 
-/** A line of JSON Lines: `{"url", "depth"?, "priority"?, "label"?, "userData"?}`. Other keys are passed over. */
+/**
+ * A line of JSON Lines: `{"url", "method"?, "headers"?, "payload"?, "priority"?, "label"?, "userData"?, "cache"?, "depth"?}`.
+ * Other keys are passed over, so that another crawl's export is a list of seeds too.
+ */
 export function parseSeedJson(text: string): ParsedSeed {
   const request = parseObject(text)
   if (request === undefined) return { problem: `expected a JSON object, found ${shown(text)}` }
@@ -53,24 +56,42 @@ export function parseSeedJson(text: string): ParsedSeed {
   if ('problem' in parsed) return parsed
   const wrong = wrongKey(request)
   if (wrong !== undefined) return { problem: `${wrong}, found ${shown(text)}` }
-  const { depth, priority, label, userData } = request
-  return {
-    url: parsed.url,
-    ...(isGiven(depth) ? { depth: Number(depth) } : {}),
-    ...(isGiven(priority) ? { priority: Number(priority) } : {}),
-    ...(isGiven(label) ? { label: String(label) } : {}),
-    ...(isGiven(userData) ? { userData: userData as JsonObject } : {}),
-  }
+  const given = Object.fromEntries(CHECKS.flatMap(([key]) => (isGiven(request[key]) ? [[key, request[key]]] : [])))
+  if (typeof given['method'] === 'string') given['method'] = given['method'].toUpperCase()
+  // each was looked at by its check
+  return { ...(given as Omit<Seed, 'line' | 'url'>), url: parsed.url }
 }
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isHeaders = (value: unknown): boolean =>
+  isObject(value) &&
+  Object.entries(value as object).every(
+    ([name, one]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && typeof one === 'string' && !/[\r\n\0]/.test(one),
+  )
+
+const CACHE_MODES: readonly string[] = ['on', 'http', 'refresh', 'offline', 'off'] satisfies readonly CacheMode[]
+
+function isCache(value: unknown): boolean {
+  if (typeof value === 'string') return CACHE_MODES.includes(value)
+  if (!isObject(value)) return false
+  const { mode, ttlMs } = value as { readonly mode?: unknown; readonly ttlMs?: unknown }
+  return (
+    (mode === undefined || (typeof mode === 'string' && CACHE_MODES.includes(mode))) &&
+    (ttlMs === undefined || (typeof ttlMs === 'number' && ttlMs >= 0))
+  )
+}
 
 const CHECKS: readonly (readonly [key: string, isRight: (value: unknown) => boolean, expected: string])[] = [
   ['depth', (value) => Number.isSafeInteger(value) && Number(value) >= 0, 'a whole number from 0'],
   ['priority', (value) => Number.isSafeInteger(value), 'a whole number'],
   ['label', (value) => typeof value === 'string', 'text'],
   ['userData', isObject, 'an object'],
+  ['method', (value) => typeof value === 'string' && /^[A-Za-z]{1,20}$/.test(value), 'the name of a method'],
+  ['headers', isHeaders, 'an object of texts without line ends'],
+  ['payload', (value) => typeof value === 'string', 'text'],
+  ['cache', isCache, `one of ${CACHE_MODES.join(', ')}, or an object of mode and ttlMs`],
 ]
 
 function wrongKey(request: Readonly<Record<string, unknown>>): string | undefined {

@@ -17,6 +17,8 @@ export const IDENTITY_RULES = [
   'strip-trailing-slash',
 ] as const
 
+const SEED_SKIPS = ['cached', 'known'] as const
+
 export const WHAT = {
   seedFiles: list({
     flag: 'seeds',
@@ -33,6 +35,23 @@ export const WHAT = {
     group: 'What to crawl',
     on: CRAWL,
     doc: 'Crawl the pages that a sitemap or sitemap index lists.',
+  }),
+  limit: count({
+    flag: 'limit',
+    default: undefined,
+    min: 1,
+    defaultText: 'no limit',
+    group: 'What to crawl',
+    on: CRAWL,
+    doc: 'Take the first N URLs of all that are given, listed in files and in sitemaps; those passed over by --skip do not count.',
+  }),
+  skip: list({
+    flag: 'skip',
+    placeholder: 'cached|known',
+    parse: (raw) => parseChoice(raw, SEED_SKIPS),
+    group: 'What to crawl',
+    on: CRAWL,
+    doc: 'Pass over URLs of the list whose page is in the download cache and fresh (cached), or that this crawl knows (known).',
   }),
   scope: choice({
     flag: 'scope',
