@@ -86,6 +86,10 @@ async function crashesOn(bench: Bench, peers: readonly Present[]): Promise<reado
   const rows: CrashRow[] = []
   for (const peer of peers.filter(({ resumes }) => resumes === true)) {
     const run = await runKilled(bench, peer)
+    if (run === undefined) {
+      console.error(`MISSING ${peer.name}: over before half of the pages were seen, so it could not be killed there`)
+      continue
+    }
     say(`site ${bench.site.name}, kill -9 half way`, peer, run)
     rows.push({ peer: peer.name, version: peer.found, run })
   }
