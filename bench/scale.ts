@@ -10,17 +10,20 @@ import type { Store } from '../src/stores/contract.ts'
 import { openSqliteStore } from '../src/stores/sqlite/store.ts'
 import { createFakeClock } from '../src/testing/fake-clock.ts'
 import { systemRandom } from '../src/util/random.ts'
+import { measureAmongDead } from './lib/scale-dead.ts'
 import { measureHosts } from './lib/scale-hosts.ts'
 import { measureKnown } from './lib/scale-known.ts'
 
 const { values } = parseArgs({
   options: {
-    parts: { type: 'string', default: 'known,hosts' },
+    parts: { type: 'string', default: 'known,hosts,dead' },
     /** Known URLs at which a page's cost is measured. */
     known: { type: 'string', default: '10000,100000,1000000,5000000' },
     /** Over how many hosts the known URLs are spread. */
     spread: { type: 'string', default: '1000' },
     hosts: { type: 'string', default: '1000,10000,100000' },
+    /** Hosts that live; 99 times as many are dead. */
+    living: { type: 'string', default: '10' },
   },
 })
 
@@ -83,7 +86,24 @@ async function measureManyHosts(): Promise<void> {
   }
 }
 
-const parts: Readonly<Record<string, () => Promise<void>>> = { known: measureKnownUrls, hosts: measureManyHosts }
+async function measureDeadHosts(): Promise<void> {
+  const living = Number(values.living)
+  const base = { living, pagesPerHost: 100, limitMs: 90_000 }
+  const alone = await measureAmongDead(base)
+  const aloneRate = alone.pages / alone.seconds
+  console.log(`${living} living hosts alone: ${aloneRate.toFixed(1)} pages/s`)
+  for (const death of ['refused', 'silent'] as const) {
+    const { pages, seconds } = await measureAmongDead({ ...base, dead: { hosts: living * 99, death } })
+    const share = pages / seconds / aloneRate
+    console.log(`among 99 times as many that are ${death}: ${(share * 100).toFixed(0)} % of that (at least 90)`)
+  }
+}
+
+const parts: Readonly<Record<string, () => Promise<void>>> = {
+  known: measureKnownUrls,
+  hosts: measureManyHosts,
+  dead: measureDeadHosts,
+}
 for (const name of values.parts.split(',')) {
   const part = parts[name]
   if (part === undefined)
