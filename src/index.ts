@@ -1,18 +1,30 @@
 /** The public face of the package. */
 
 export { Crawler, type CrawlerEvents, type CrawlerOptions } from './crawler/crawler.ts'
-export type { CrawlSummary, ProgressSnapshot } from './crawler/contract.ts'
+export { defineTask, type Task } from './crawler/define-task.ts'
+export { createRouter, type Router, type Routing } from './crawler/router.ts'
+export type { Rule, RuleSettings } from './crawler/rule.ts'
+export type { CrawlSummary, ProgressSnapshot, TaskSummary } from './crawler/contract.ts'
 export type {
+  AnswerHookContext,
   EnqueueLinksOptions,
   ExtractOptions,
   FailedContext,
+  FetchHookContext,
   FinishReason,
   HandlerContext,
+  HookAnswer,
+  HookContext,
+  LabelFields,
+  LabelledRequest,
+  Middleware,
   Page,
+  PageDecisions,
   PageRequest,
   PageResponse,
   RequestDraft,
   RequestHandler,
+  UserDataOf,
 } from './engine/contract.ts'
 export type {
   Convert,
@@ -22,6 +34,8 @@ export type {
   FieldType,
   StandardSchema,
 } from './extract/schema/contract.ts'
+export { follow, type FollowRequest } from './engine/handler-output.ts'
+export type { UrlPattern, UrlTest } from './rules/contract.ts'
 export type { Seeds, SeedEntry } from './engine/feed.ts'
 export type { CacheStore } from './cache/contract.ts'
 export type { Store } from './stores/contract.ts'

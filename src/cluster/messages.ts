@@ -2,7 +2,7 @@
 
 import type { ResolvedOptions } from '../config/options.ts'
 import type { EngineEvent, FinishReason } from '../crawler/contract.ts'
-import type { ScopeNews } from '../crawler/contract.ts'
+import type { RunFile, ScopeNews } from '../crawler/contract.ts'
 
 export type ToWorker =
   /** `worker`: from 1; the one that takes a dead one's place takes its number. */
@@ -12,6 +12,8 @@ export type ToWorker =
       readonly worker: number
       /** The store is reached through the process that leads. */
       readonly served: boolean
+      /** Of `spoor run`. */
+      readonly file?: RunFile
     }
   | StoreMessage
   | { readonly type: 'learn'; readonly news: ScopeNews }

@@ -62,13 +62,14 @@ function obey(one: CrawlWorker, message: ToWorker): void {
   else if (message.type === 'abort') one.abort()
 }
 
-async function run({ options, worker: number, served }: Extract<ToWorker, { type: 'start' }>): Promise<void> {
+async function run({ options, worker: number, served, file }: Extract<ToWorker, { type: 'start' }>): Promise<void> {
   const events: EngineEvent[] = []
   worker = await startWorker({
     options,
     number,
     env: process.env,
     storePort: served ? storePort : undefined,
+    ...(file === undefined ? {} : { file }),
     fed: new Promise<void>((resolve) => {
       fed = resolve
     }),

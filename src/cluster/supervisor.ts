@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { OPTION_ENTRIES, type ResolvedOptions } from '../config/options.ts'
 import type { Clock } from '../core/clock.ts'
 import { CrawlError, type ErrorCode, errorCodes } from '../core/errors.ts'
-import type { CrawlForce, ForceStart, StorePort } from '../crawler/contract.ts'
-import type { ScopeNews } from '../crawler/contract.ts'
+import type { CrawlForce, ForceStart, RunFile, ScopeNews, StorePort } from '../crawler/contract.ts'
 import type { FinishReason } from '../crawler/contract.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
@@ -15,6 +14,8 @@ export interface PoolOptions {
   readonly clock: Clock
   /** Environment of the workers. */
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Loaded by each worker: handlers do not cross to another process. */
+  readonly file?: RunFile
 }
 
 /** A worker that dies is started again, but not for ever: something is wrong with the machine or with us. */
@@ -118,8 +119,15 @@ class Pool implements CrawlForce {
       this.#onExit(child, signal ?? `exit ${String(code)}`)
     })
     const { options, serve } = this.#start
+    const { file } = this.#options
     serve?.(this.#portTo(child))
-    this.#tell(child, { type: 'start', options: plainOptions(options), worker: number, served: serve !== undefined })
+    this.#tell(child, {
+      type: 'start',
+      options: plainOptions(options),
+      worker: number,
+      served: serve !== undefined,
+      ...(file === undefined ? {} : { file }),
+    })
     if (this.#fed) this.#tell(child, { type: 'fed' })
     if (this.#stopping !== undefined) this.#tell(child, { type: 'drain', reason: this.#stopping })
   }

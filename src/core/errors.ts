@@ -23,6 +23,7 @@ const ERROR_CODES = {
   EXTRACT_FAILED: { message: 'Data cannot be taken out of {url}: {problem}', retryable: false },
   ITEM_INVALID: { message: 'The data of {url} is not what was expected: {problem}', retryable: false },
   HANDLER_TIMEOUT: { message: 'The handler of {url} did not end within {timeoutMs} ms', retryable: true },
+  PAGE_DECIDED: { message: 'The handler decided: {decision}', retryable: false },
   WORKERS_DIED: { message: 'The crawl was given up: {problem}', retryable: true },
   CRAWL_ABORTED: { message: 'The crawl was stopped', retryable: false },
   BROWSER_UNAVAILABLE: { message: 'No browser can be used: {problem}', retryable: false },

@@ -13,15 +13,17 @@ export const SKIP_REASONS = [
   'url-too-long',
   'invalid-url',
   'limit',
+  'handler',
 ] as const
 export type SkipReason = (typeof SKIP_REASONS)[number]
 
 /**
- * Skips that say something of the way the URL was met, not of the URL: met again in reach, it is crawled.
+ * Skips that say something of the way the URL was met, not of the URL: met again in reach, it is crawled. A page that its
+ * handler has skipped was fetched.
  * `add` of such a URL without a skip turns it into a pending request.
  */
 export const REVIVABLE_SKIPS: ReadonlySet<SkipReason> = new Set<SkipReason>(
-  SKIP_REASONS.filter((reason) => reason !== 'duplicate'),
+  SKIP_REASONS.filter((reason) => reason !== 'duplicate' && reason !== 'handler'),
 )
 
 export const FAILURE_CLASSES = [
@@ -59,7 +61,8 @@ export interface FailedAttempt {
 /** How one lease ends. Every lease ends in exactly one outcome; nothing else is reported. */
 export type Outcome =
   | { readonly kind: 'done'; readonly status: number; readonly fromCache: boolean }
-  | { readonly kind: 'skipped'; readonly reason: SkipReason }
+  /** `why`: in the words of a handler. */
+  | { readonly kind: 'skipped'; readonly reason: SkipReason; readonly why?: string }
   /** The answer was a redirect: the request goes on at `to`, in that host's queue, or ends as a duplicate of it. */
   | { readonly kind: 'redirected'; readonly to: RedirectTarget }
   /** Comes back after `retryInMs`. `charged` false gives the attempt back (robots not reachable, reused connection lost). */

@@ -18,9 +18,14 @@ export function startCrawl(options: CrawlOptions): CrawlRun {
   const { onLog } = options
   return launch({
     options,
-    seeds: options.seeds,
-    handler: { kind: 'page-record' },
-    handlerTimeoutMs: HANDLER_TIMEOUT_MS,
+    tasks: [
+      {
+        options,
+        seeds: options.seeds,
+        handler: { kind: 'page-record' },
+        handlerTimeoutMs: HANDLER_TIMEOUT_MS,
+      },
+    ],
     clock: systemClock,
     random: systemRandom,
     log: createLogger({

@@ -131,7 +131,7 @@ async function assembleParts(
             extras.onFault('the WARC file', error)
           },
         })
-  const jars = options.keepCookies ? cookies : { ...cookies, receive: () => undefined }
+  const jars = jarsOf(cookies, options)
   const documents = withCookies(http, jars)
   const robots = createRobotsSource({
     fetcher: documents,
@@ -190,6 +190,15 @@ async function openBrowser(
   if (leads !== true) return fetcher
   await fetcher.closeBrowser()
   return undefined
+}
+
+/** Around a fetcher that a task brings. */
+export function withJars(fetcher: Fetcher, cookies: CookieJars, options: ResolvedOptions): Fetcher {
+  return withCookies(fetcher, jarsOf(cookies, options))
+}
+
+function jarsOf(cookies: CookieJars, { keepCookies }: ResolvedOptions): CookieJars {
+  return keepCookies ? cookies : { ...cookies, receive: () => undefined }
 }
 
 export async function openFetcher(

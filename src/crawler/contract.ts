@@ -1,6 +1,6 @@
 /** What the command needs of the library: the seam between src/cli and src/crawler. */
 
-import type { ResolvedOptions } from '../config/options.ts'
+import type { OptionKey, ResolvedOptions } from '../config/options.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { CacheMode, CacheOverride } from '../core/request.ts'
 import type { FailureClass } from '../core/outcome.ts'
@@ -8,9 +8,8 @@ import type { EngineEvent, FinishReason } from '../engine/contract.ts'
 import type { RobotsVerdict } from '../robots/contract.ts'
 import type { StorePort } from '../stores/contract.ts'
 import type { CacheAccess, CacheLocation } from './cache-contract.ts'
-import type { ScopeNews } from './task-scope.ts'
 
-export type { CacheAccess, CacheLocation, EngineEvent, FinishReason, ScopeNews, StorePort }
+export type { CacheAccess, CacheLocation, EngineEvent, FinishReason, StorePort }
 
 /** A URL to begin with, when it is more than a URL. */
 export interface SeedRequest {
@@ -39,19 +38,25 @@ export interface CrawlOptions extends ResolvedOptions {
   readonly onLog?: (line: string) => void
 }
 
-/** Counts are of the crawl over all its runs; seconds of this run. */
-export interface CrawlSummary {
+/** Counts are of the crawl over all its runs. */
+export interface TaskSummary {
   readonly task: string
-  readonly finishReason: FinishReason
   readonly pages: number
   readonly failed: number
   readonly skipped: Readonly<Record<string, number>>
   readonly duplicates: number
   readonly bytes: number
-  readonly seconds: number
   readonly fromCache: number
   /** Extracted and dropped, because a validator did not take it; absent when there is none. */
   readonly invalidItems?: number
+}
+
+/** Seconds are of this run. Of several tasks the names stand one after the other, and the counts are sums. */
+export interface CrawlSummary extends TaskSummary {
+  readonly finishReason: FinishReason
+  readonly seconds: number
+  /** Of each, where there are several. */
+  readonly tasks?: readonly TaskSummary[]
   /** The data folder held a crawl that was not at its end. */
   readonly resumed?: boolean
   /** Nothing was left to do when it began. */
@@ -88,6 +93,13 @@ export interface CrawlRun {
   progress(): ProgressSnapshot
 }
 
+/** A seed's host is trusted with more (credentials, private addresses) than one that a redirect brought. */
+export interface ScopeNews {
+  readonly task: string
+  readonly kind: 'seed' | 'scope'
+  readonly url: string
+}
+
 /** What does the crawling: the engine of this process, or worker processes. */
 export interface CrawlForce {
   /** Resolves when all of it has ended. Rejects with a fault that ends the crawl. */
@@ -115,6 +127,19 @@ export interface ForceStart {
 
 /** Starts worker processes that crawl in place of this one. */
 export type OpenForce = (start: ForceStart) => CrawlForce
+
+/** What `spoor run` is given; each process of a run loads it. */
+export interface RunFile {
+  /** Absolute. */
+  readonly path: string
+  /** As it was written, for messages. */
+  readonly name: string
+  readonly urls: readonly string[]
+  /** Options that win over what the file says. */
+  readonly given: readonly OptionKey[]
+  /** Of several tasks, only this one. */
+  readonly only?: string
+}
 
 export interface StoreLocation {
   readonly dir: string

@@ -11,14 +11,14 @@ import { startReporting, type WorkerReporter } from './worker-report.ts'
 
 export interface EngineForceStart {
   readonly parts: Parts
-  readonly task: OpenTask
+  readonly tasks: readonly OpenTask[]
   readonly launch: Pick<LaunchOptions, 'options' | 'clock' | 'random' | 'log'>
   readonly fed: Promise<unknown>
   readonly onEvent: (event: EngineEvent) => void
   readonly afterSettle?: () => void
 }
 
-export function startEngineForce({ parts, task, launch, fed, onEvent, afterSettle }: EngineForceStart): CrawlForce {
+export function startEngineForce({ parts, tasks, launch, fed, onEvent, afterSettle }: EngineForceStart): CrawlForce {
   const { options, clock, random, log } = launch
   const reporter = startReporting({ store: parts.store, clock })
   const deps: EngineDeps = {
@@ -27,7 +27,7 @@ export function startEngineForce({ parts, task, launch, fed, onEvent, afterSettl
     random,
     log,
     cookiesVersion: (session, url) => parts.cookies.versionFor(session, url),
-    beforeSettle: () => task.saveLearnt(),
+    beforeSettle: () => saveLearnt(tasks),
     ...(afterSettle === undefined ? {} : { afterSettle }),
     onEvent: (event) => {
       if (event.type === 'page') reporter.notePage()
@@ -37,7 +37,7 @@ export function startEngineForce({ parts, task, launch, fed, onEvent, afterSettl
   const engine = startEngine({
     deps,
     options: engineOptionsOf(options),
-    tasks: new Map([[options.task, task.engineTask]]),
+    tasks: new Map(tasks.map(({ engineTask }) => [engineTask.settings.name, engineTask])),
     fed,
   })
   return {
@@ -65,4 +65,10 @@ async function endReports(done: Promise<FinishReason>, reporter: WorkerReporter)
   } finally {
     reporter.stop()
   }
+}
+
+/** Undefined: nothing was learnt. */
+function saveLearnt(tasks: readonly OpenTask[]): Promise<void> | undefined {
+  const saving = tasks.map((task) => task.saveLearnt()).filter((one) => one !== undefined)
+  return saving.length < 2 ? saving[0] : Promise.all(saving).then(() => undefined)
 }

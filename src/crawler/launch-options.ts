@@ -2,15 +2,23 @@
 
 import type { ResolvedOptions } from '../config/options.ts'
 import type { Logger } from '../core/logger.ts'
-import type { EngineEvent, FailedContext, PageHandler } from '../engine/contract.ts'
+import type { EngineEvent, FailedContext, Middleware, PageHandler, TaskLimits } from '../engine/contract.ts'
 import type { Seeds } from '../engine/feed.ts'
+import type { Fetcher } from '../fetch/contract.ts'
+import type { UrlTest } from '../rules/contract.ts'
 import type { PartsExtras } from './compose.ts'
 import type { OpenForce } from './contract.ts'
+import type { Rule } from './rule.ts'
 
-export interface LaunchOptions extends Omit<PartsExtras, 'onFault'> {
+/** One of the tasks that a run carries out. */
+export interface LaunchTask {
+  /** As they are for this task: `task` is its name. */
   readonly options: ResolvedOptions
   readonly seeds: Seeds
   readonly handler: PageHandler
+  /** Where there are some, `handler` is not called. */
+  readonly rules?: readonly Rule[]
+  readonly middleware?: readonly Middleware[]
   readonly onFailed?: (context: FailedContext) => unknown
   readonly handlerTimeoutMs: number
   /**
@@ -19,6 +27,19 @@ export interface LaunchOptions extends Omit<PartsExtras, 'onFault'> {
    * cache has them).
    */
   readonly reload?: boolean
+  /** Beside the regular expressions of the options. */
+  readonly patterns?: { readonly match: readonly UrlTest[]; readonly exclude: readonly UrlTest[] }
+  readonly limits?: TaskLimits
+  readonly priority?: number
+  /** Not closed. Default: the run's. */
+  readonly fetcher?: Fetcher
+}
+
+export interface LaunchOptions extends Omit<PartsExtras, 'onFault'> {
+  /** Of the run: its store, its cache, its limits. */
+  readonly options: ResolvedOptions
+  /** At least one, each with a name of its own. */
+  readonly tasks: readonly LaunchTask[]
   /** Another process has begun the run. */
   readonly joins?: true
   readonly log: Logger
@@ -27,3 +48,6 @@ export interface LaunchOptions extends Omit<PartsExtras, 'onFault'> {
   readonly openForce?: OpenForce
   readonly onEvent?: (event: EngineEvent) => void
 }
+
+/** What one task is opened with. */
+export type TaskLaunch = LaunchTask & Pick<LaunchOptions, 'joins' | 'clock' | 'random' | 'log' | 'writeOutput'>

@@ -7,20 +7,27 @@ import { selectSchema } from '../extract/select.ts'
 import { planOf } from '../extract/schema/plan.ts'
 import { feedSeeds, type SeedEntry, type Seeds } from '../engine/feed.ts'
 import type { FrontierStats } from '../frontier/contract.ts'
-import type { CrawlForce, CrawlRun, CrawlSummary, ProgressSnapshot } from './contract.ts'
+import type { CrawlForce, CrawlRun, CrawlSummary, ProgressSnapshot, TaskSummary } from './contract.ts'
 import { chooseSeeds, type SeedSkip } from './choose-seeds.ts'
 import { type CacheCare, startCacheCare } from './cache-care.ts'
 import { type Parts, openParts, storeExists } from './compose.ts'
 import { startEngineForce } from './force.ts'
 import { admitKnownSeeds, allSeeds } from './seeds.ts'
 import { createTally, type Tally } from './tally.ts'
-import type { LaunchOptions } from './launch-options.ts'
+import type { LaunchOptions, LaunchTask } from './launch-options.ts'
+import { sumOfStats } from './sum-of-stats.ts'
 import { openTask, type OpenTask } from './task.ts'
 
 /** How often the live figures are taken from the store. */
 const REFRESH_MS = 500
 /** Seeds that are no URL are counted; only the first ones are shown. */
 const SHOWN_PROBLEMS = 5
+
+interface RunningTask extends OpenTask {
+  readonly launchTask: LaunchTask
+  /** Undefined: none are given, and the crawl that is there goes on. */
+  readonly seeds: Seeds | undefined
+}
 
 export function launch(options: LaunchOptions): CrawlRun {
   return new Run(options)
@@ -68,17 +75,21 @@ class Run implements CrawlRun {
       leads: this.#options.openForce !== undefined,
     })
     try {
-      const task = await openTask(parts, this.#options)
+      const tasks: RunningTask[] = []
+      for (const [launchTask, seeds] of given) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other, as they stand
+        tasks.push({ ...(await openTask(parts, { ...this.#options, ...launchTask })), launchTask, seeds })
+      }
       const care = this.#careFor(parts)
       let finishReason: FinishReason | undefined
       try {
-        finishReason = await this.#crawl(parts, task, given)
+        finishReason = await this.#crawl(parts, tasks)
       } finally {
         await care?.finish(finishReason === 'finished')
       }
-      await task.saveAll()
-      await task.exports?.finish()
-      return await this.#summary({ parts, task, finishReason, startedAtMs })
+      await Promise.all(tasks.map((task) => task.saveAll()))
+      await Promise.all(tasks.map(({ exports }) => exports?.finish()))
+      return await this.#summary({ parts, tasks, finishReason, startedAtMs })
     } finally {
       await parts.close()
     }
@@ -94,44 +105,33 @@ class Run implements CrawlRun {
     return startCacheCare({ store: cacheStore, clock, ttlMs: options.cacheTtlMs, onFault })
   }
 
-  async #crawl(parts: Parts, task: OpenTask, given: Seeds | undefined): Promise<FinishReason> {
-    const { options, clock } = this.#options
-    const { frontier } = parts.store
-    if (task.before.known > 0) await admitKnownSeeds(frontier, task.engineTask)
-    const seeds =
-      given === undefined ? [] : this.#choose(allSeeds(given, { ...this.#options, parts, task }), parts, task)
-    const feeding = feedSeeds({
-      seeds,
-      door: task.engineTask.door,
-      frontier,
-      clock,
-      onProblem: this.#onProblem,
-      onAdded: () => this.#force?.wake(),
-      isBusy: () => (this.#force?.inFlight() ?? 0) * 2 >= options.concurrency,
-      signal: this.#feedAbort.signal,
-    })
-    const fed = feeding.then(({ seeds: good }) => this.#checkSeeds(parts, good))
+  async #crawl(parts: Parts, tasks: readonly RunningTask[]): Promise<FinishReason> {
+    const feedings = await Promise.all(tasks.map((task) => this.#feed(parts, task)))
+    const fed = Promise.all(feedings.map(({ fed: one }) => one))
     fed.catch(() => undefined) // the force hears of it
-    const force = this.#startForce(parts, task, fed)
+    const force = this.#startForce(parts, tasks, fed)
     this.#force = force
-    task.scope.onNews((news) => {
-      force.learn(news)
-    })
+    for (const { scope } of tasks) {
+      scope.onNews((news) => {
+        force.learn(news)
+      })
+    }
     if (this.#early === 'stop') force.drain('interrupted')
     if (this.#early === 'abort') force.abort()
-    const stopWatching = this.#watch(parts, task)
+    const stopWatching = this.#watch(parts, tasks)
     try {
-      return await Promise.race([force.done, task.exportFault])
+      return await Promise.race([force.done, ...tasks.map(({ exportFault }) => exportFault)])
     } finally {
       stopWatching()
       this.#feedAbort.abort()
       force.abort()
-      await feeding.catch(() => undefined)
+      await Promise.allSettled(feedings.map(({ feeding }) => feeding))
     }
   }
 
-  #choose(seeds: Seeds, { cacheStore, store }: Parts, { engineTask }: OpenTask): Seeds {
-    const { options, clock } = this.#options
+  #choose(seeds: Seeds, { cacheStore, store }: Parts, { engineTask, launchTask }: RunningTask): Seeds {
+    const { options } = launchTask
+    const { clock } = this.#options
     if (options.limit === undefined && options.skip.length === 0) return seeds
     const onPassedOver = (reason: SeedSkip): void => {
       this.#passedOver[reason] = (this.#passedOver[reason] ?? 0) + 1
@@ -140,7 +140,34 @@ class Run implements CrawlRun {
     return chooseSeeds(seeds, { options, door, frontier: store.frontier, cacheStore, clock, onPassedOver })
   }
 
-  #startForce(parts: Parts, task: OpenTask, fed: Promise<unknown>): CrawlForce {
+  /** Resolves when the seeds of before are known again and the new ones begin to come. */
+  async #feed(
+    parts: Parts,
+    task: RunningTask,
+  ): Promise<{ readonly feeding: Promise<unknown>; readonly fed: Promise<void> }> {
+    const { frontier } = parts.store
+    const { engineTask, launchTask } = task
+    if (task.before.known > 0) await admitKnownSeeds(frontier, engineTask)
+    const { options } = launchTask
+    const feeding = feedSeeds({
+      seeds:
+        task.seeds === undefined
+          ? []
+          : this.#choose(allSeeds(task.seeds, { ...this.#options, options, parts, task }), parts, task),
+      door: engineTask.door,
+      frontier,
+      clock: this.#options.clock,
+      onProblem: this.#onProblem,
+      onAdded: () => this.#force?.wake(),
+      isBusy: () => (this.#force?.inFlight() ?? 0) * 2 >= options.concurrency,
+      signal: this.#feedAbort.signal,
+    })
+    const fed = feeding.then(({ seeds: good }) => this.#checkSeeds(parts, options, good))
+    fed.catch(() => undefined) // the force hears of it
+    return { feeding, fed }
+  }
+
+  #startForce(parts: Parts, tasks: readonly RunningTask[], fed: Promise<unknown>): CrawlForce {
     const { options, onWarning, openForce, onEvent: tell } = this.#options
     const onEvent = (event: EngineEvent): void => {
       this.#tally.take(event)
@@ -149,34 +176,36 @@ class Run implements CrawlRun {
     if (openForce !== undefined) return openForce({ options, fed, onEvent, onWarning, serve: parts.serve })
     return startEngineForce({
       parts,
-      task,
+      tasks,
       launch: this.#options,
       fed,
       onEvent,
-      afterSettle: () => task.exports?.pumpSoon(),
+      afterSettle: () => {
+        for (const { exports } of tasks) exports?.pumpSoon()
+      },
     })
   }
 
-  /** Undefined: none, but there is a crawl to go on with. */
-  #givenSeeds(): Seeds | undefined {
-    const { options } = this.#options
-    const { some, seeds } = peek(this.#options.seeds)
-    if (some || options.seedFiles.length > 0 || options.sitemaps.length > 0) return seeds
-    if (this.#options.opened?.store === undefined && !storeExists(options))
+  /** Each task with its seeds. Undefined: none, but there is a crawl to go on with. */
+  #givenSeeds(): readonly (readonly [LaunchTask, Seeds | undefined])[] {
+    return this.#options.tasks.map((task) => {
+      const { options } = task
+      const { some, seeds } = peek(task.seeds)
+      if (some || options.seedFiles.length > 0 || options.sitemaps.length > 0) return [task, seeds] as const
+      if (this.#options.opened?.store !== undefined || storeExists(options)) return [task, undefined] as const
       throw new CrawlError('CONFIG_INVALID', { context: { problem: nothingToCrawl(options) } })
-    return undefined
+    })
   }
 
-  async #checkSeeds(parts: Parts, good: number): Promise<void> {
+  async #checkSeeds(parts: Parts, options: ResolvedOptions, good: number): Promise<void> {
     if (this.#problems > SHOWN_PROBLEMS) {
       this.#options.onWarning(
         `${this.#problems} seeds are no URL and were passed over (the first ${SHOWN_PROBLEMS} are shown above)`,
       )
     }
     if (good > 0 || this.#early !== undefined || Object.keys(this.#passedOver).length > 0) return
-    const { known } = await parts.store.frontier.stats(this.#options.options.task)
+    const { known } = await parts.store.frontier.stats(options.task)
     if (known > 0) return
-    const { options } = this.#options
     let problem = nothingToCrawl(options)
     if (this.#problems > 0) problem = 'none of the seeds is a URL'
     else if (options.seedFiles.length + options.sitemaps.length > 0) {
@@ -199,14 +228,14 @@ class Run implements CrawlRun {
   }
 
   /** Takes figures from the store now and then; what other processes do is seen by them alone. */
-  #watch({ store }: Parts, { exports }: OpenTask): () => void {
+  #watch(parts: Parts, tasks: readonly RunningTask[]): () => void {
     const { clock, options, openForce } = this.#options
     const stop = new AbortController()
     const look = async (): Promise<void> => {
-      const stats = await store.frontier.stats(options.task)
+      const stats = await this.#stats(parts)
       this.#tally.refresh(stats)
       if (openForce === undefined) return
-      exports?.pumpSoon()
+      for (const { exports } of tasks) exports?.pumpSoon()
       if (options.maxBytes !== undefined && stats.counters.bytes >= options.maxBytes) this.#force?.drain('max-bytes')
     }
     const watch = async (): Promise<void> => {
@@ -229,32 +258,57 @@ class Run implements CrawlRun {
     }
   }
 
+  /** Of all tasks together. */
+  async #stats({ store }: Parts): Promise<FrontierStats> {
+    const names = this.#options.tasks.map(({ options }) => options.task)
+    return sumOfStats(await Promise.all(names.map((name) => store.frontier.stats(name))))
+  }
+
   async #summary(end: {
     readonly parts: Parts
-    readonly task: OpenTask
+    readonly tasks: readonly RunningTask[]
     readonly finishReason: FinishReason
     readonly startedAtMs: number
   }): Promise<CrawlSummary> {
-    const { options, clock } = this.#options
-    const stats = await end.parts.store.frontier.stats(options.task)
+    const stats = await this.#stats(end.parts)
     this.#tally.refresh(stats)
-    const { before } = end.task
+    const before = sumOfStats(end.tasks.map((task) => task.before))
     const skipped: Record<string, number> = { ...stats.skipped, ...this.#passedOver }
     if (this.#problems > 0) skipped['invalid-url'] = (skipped['invalid-url'] ?? 0) + this.#problems
+    const names = end.tasks.map(({ launchTask }) => launchTask.options.task)
     return {
-      task: options.task,
+      task: names.join(', '),
       finishReason: end.finishReason,
-      pages: stats.done,
-      failed: stats.failed,
-      skipped,
-      duplicates: stats.counters.duplicates,
-      bytes: stats.counters.bytes,
-      seconds: Math.round(clock.monotonicMs() - end.startedAtMs) / 1000,
-      fromCache: stats.counters.fromCache,
-      ...(stats.counters.invalidItems > 0 ? { invalidItems: stats.counters.invalidItems } : {}),
+      ...figuresOf(stats, skipped),
+      seconds: Math.round(this.#options.clock.monotonicMs() - end.startedAtMs) / 1000,
       resumed: before.pending + before.leased > 0,
       alreadyFinished: before.known > 0 && isSame(stats.counters, before.counters),
+      ...(names.length < 2 ? {} : { tasks: await this.#figuresOfEach(end.parts, names) }),
     }
+  }
+
+  #figuresOfEach({ store }: Parts, names: readonly string[]): Promise<TaskSummary[]> {
+    return Promise.all(
+      names.map(async (task) => {
+        const stats = await store.frontier.stats(task)
+        return { task, ...figuresOf(stats, stats.skipped) }
+      }),
+    )
+  }
+}
+
+type Figures = Omit<TaskSummary, 'task'>
+
+function figuresOf({ done, failed, counters }: FrontierStats, skipped: Figures['skipped']): Figures {
+  const { duplicates, bytes, fromCache, invalidItems } = counters
+  return {
+    pages: done,
+    failed,
+    skipped,
+    duplicates,
+    bytes,
+    fromCache,
+    ...(invalidItems > 0 ? { invalidItems } : {}),
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { FrontierStats } from '../frontier/contract.ts'
 import type { Store } from '../stores/contract.ts'
-import type { LaunchOptions } from './launch-options.ts'
+import type { TaskLaunch } from './launch-options.ts'
 import { reloadKeyOf } from './task-keys.ts'
 
 /**
@@ -11,7 +11,7 @@ import { reloadKeyOf } from './task-keys.ts'
  */
 export async function beginRound(
   { frontier, state }: Store,
-  launch: Pick<LaunchOptions, 'options' | 'reload' | 'joins' | 'clock'>,
+  launch: Pick<TaskLaunch, 'options' | 'reload' | 'joins' | 'clock'>,
   before: FrontierStats,
 ): Promise<number | undefined> {
   const { options, reload, joins = false, clock } = launch

@@ -2,7 +2,7 @@
 
 import { type ItemExport, openExport } from '../items/export.ts'
 import { openItemDatabase, type Parts } from './compose.ts'
-import type { LaunchOptions } from './launch-options.ts'
+import type { TaskLaunch } from './launch-options.ts'
 
 export interface TaskExport {
   readonly exports: TaskExports | undefined
@@ -16,7 +16,7 @@ export interface TaskExports {
   finish(): Promise<void>
 }
 
-export async function openTaskExport({ store }: Parts, { options, ...launch }: LaunchOptions): Promise<TaskExport> {
+export async function openTaskExport({ store }: Parts, { options, ...launch }: TaskLaunch): Promise<TaskExport> {
   if (options.output === undefined) return { exports: undefined, exportFault: new Promise<never>(() => undefined) }
   const itemExport: ItemExport = await openExport({
     file: options.output,

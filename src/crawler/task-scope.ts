@@ -1,16 +1,11 @@
 /** The scope of a task, with what redirects of seeds have added to it kept in the store. */
 
-import type { ResolvedOptions } from '../config/options.ts'
 import type { StateStore } from '../core/state-store.ts'
 import { createScope, type Scope } from '../url/scope.ts'
 import type { Random } from '../util/random.ts'
+import type { ScopeNews } from './contract.ts'
+import type { TaskLaunch } from './launch-options.ts'
 import { scopeKeyOf } from './task-keys.ts'
-
-/** A seed's host is trusted with more (credentials, private addresses) than one that a redirect brought. */
-export interface ScopeNews {
-  readonly kind: 'seed' | 'scope'
-  readonly url: string
-}
 
 export interface TaskScope {
   readonly scope: Scope
@@ -25,10 +20,15 @@ export interface TaskScope {
 }
 
 export async function openTaskScope(
-  { task, scope: kind, match, exclude }: ResolvedOptions,
+  { options: { task, scope: kind, match, exclude }, patterns }: Pick<TaskLaunch, 'options' | 'patterns'>,
   { state, random }: { readonly state: StateStore; readonly random: Random },
 ): Promise<TaskScope> {
-  const scope = createScope({ kind, match, exclude, random })
+  const scope = createScope({
+    kind,
+    match: [...match, ...(patterns?.match ?? [])],
+    exclude: [...exclude, ...(patterns?.exclude ?? [])],
+    random,
+  })
   const key = scopeKeyOf(task)
   const grown = new Set(JSON.parse((await state.get(key)) ?? '[]') as readonly string[])
   for (const url of grown) scope.addSeed(url)
@@ -42,10 +42,10 @@ export async function openTaskScope(
     grow(url) {
       grown.add(url)
       changed = true
-      tell({ kind: 'scope', url })
+      tell({ task, kind: 'scope', url })
     },
     announce(url) {
-      tell({ kind: 'seed', url })
+      tell({ task, kind: 'seed', url })
     },
     onNews(listener) {
       listeners.add(listener)

@@ -6,15 +6,17 @@ import { CrawlError } from '../core/errors.ts'
 import { selectSchema } from '../extract/select.ts'
 import type { EngineTask } from '../engine/contract.ts'
 import { createDoor } from '../engine/enqueue.ts'
+import type { RenderMode } from '../fetch/contract.ts'
 import type { FrontierStats } from '../frontier/contract.ts'
 import { createIdentity } from '../url/identity.ts'
-import type { Parts } from './compose.ts'
-import type { LaunchOptions } from './launch-options.ts'
+import { type Parts, withJars } from './compose.ts'
+import type { TaskLaunch } from './launch-options.ts'
 import { openTaskExport, type TaskExport } from './task-export.ts'
 import { renderSettingsOf, requestHeadersOf, taskSettingsOf } from './settings.ts'
 import { forgetTask } from './forget-task.ts'
 import { identityKeyOf } from './task-keys.ts'
 import { beginRound } from './round.ts'
+import { routesOf } from './routes.ts'
 import { openTaskScope, type TaskScope } from './task-scope.ts'
 import { openTrapWatch, type TrapWatch } from './trap-watch.ts'
 
@@ -29,7 +31,7 @@ export interface OpenTask extends TaskExport {
   saveAll(): Promise<void>
 }
 
-export async function openTask(parts: Parts, launch: LaunchOptions): Promise<OpenTask> {
+export async function openTask(parts: Parts, launch: TaskLaunch): Promise<OpenTask> {
   const { options } = launch
   const { frontier, state } = parts.store
   if (options.fresh) await forgetTask(parts.store, options.task)
@@ -39,7 +41,7 @@ export async function openTask(parts: Parts, launch: LaunchOptions): Promise<Ope
   const before = await frontier.stats(options.task)
   const reloadSinceMs = await beginRound(parts.store, launch, before)
 
-  const scope = await openTaskScope(options, { state, random: launch.random })
+  const scope = await openTaskScope(launch, { state, random: launch.random })
   const traps = await openTrapWatch(options, { state, clock: launch.clock })
   const door = createDoor({
     settings,
@@ -59,7 +61,7 @@ export async function openTask(parts: Parts, launch: LaunchOptions): Promise<Ope
   await loadCookies(parts, options)
   const opened = await openTaskExport(parts, launch)
   return {
-    engineTask: engineTaskOf(launch, { settings, door, traps, reloadSinceMs }),
+    engineTask: withRules(launch, engineTaskOf(parts, launch, { settings, door, traps, reloadSinceMs })),
     before,
     ...opened,
     scope,
@@ -86,12 +88,23 @@ interface TaskParts extends Pick<EngineTask, 'settings' | 'door'> {
   readonly reloadSinceMs: number | undefined
 }
 
+function withRules({ rules, options }: TaskLaunch, task: EngineTask): EngineTask {
+  if (rules === undefined) return task
+  const renderOf = (mode: RenderMode): Pick<EngineTask, 'render'> => renderPart({ ...options, render: mode })
+  return { ...task, routeOf: routesOf(rules, task, renderOf) }
+}
+
 function engineTaskOf(
-  { options, handler, onFailed, handlerTimeoutMs }: LaunchOptions,
+  { cookies }: Parts,
+  launch: TaskLaunch,
   { settings, door, traps, reloadSinceMs }: TaskParts,
 ): EngineTask {
+  const { options, handler, onFailed, handlerTimeoutMs, fetcher, middleware = [] } = launch
   const fields = selectSchema(options.select)
   return {
+    ...pick(launch, ['limits', 'priority']),
+    ...(middleware.length === 0 ? {} : { middleware }),
+    ...(fetcher === undefined ? {} : { fetcher: withJars(fetcher, cookies, options) }),
     settings,
     handler,
     ...(onFailed === undefined ? {} : { onFailed }),
@@ -112,6 +125,11 @@ function engineTaskOf(
 function renderPart(options: ResolvedOptions): Pick<EngineTask, 'render'> {
   const render = renderSettingsOf(options)
   return render === undefined ? {} : { render }
+}
+
+/** Without what is undefined. */
+function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]])) as Pick<T, K>
 }
 
 async function loadCookies({ cookies }: Parts, { task, loadCookies: file }: ResolvedOptions): Promise<void> {

@@ -6,18 +6,21 @@ import { systemClock } from '../core/clock.ts'
 import { silentLogger } from '../core/logger.ts'
 import type { EngineEvent, FinishReason } from '../engine/contract.ts'
 import { systemRandom } from '../util/random.ts'
-import type { CrawlForce, StorePort } from './contract.ts'
+import type { CrawlForce, RunFile, ScopeNews, StorePort } from './contract.ts'
 import { openParts } from './compose.ts'
 import { startEngineForce } from './force.ts'
 import { admitKnownSeeds } from './seeds.ts'
-import { openTask } from './task.ts'
-import type { ScopeNews } from './task-scope.ts'
+import type { LaunchTask } from './launch-options.ts'
+import { planRunFile } from './run-file.ts'
+import { openTask, type OpenTask } from './task.ts'
 
 export interface WorkerStart {
   readonly options: ResolvedOptions
   /** From 1: of all that work at the same time each has another. */
   readonly number: number
   readonly env: Readonly<Record<string, string | undefined>>
+  /** What `spoor run` was given. Default: the command's own handler. */
+  readonly file?: RunFile
   readonly fed: Promise<unknown>
   readonly onEvent: (event: EngineEvent) => void
   readonly onWarning: (message: string) => void
@@ -43,25 +46,33 @@ export function warcPathOf(path: string, worker: number): string {
   return `${path.slice(0, -ending.length)}-${name}${ending}`
 }
 
-/** Rejects as `openParts` does. */
-export async function startWorker(start: WorkerStart): Promise<CrawlWorker> {
-  // limits of the whole crawl are kept by the process that leads; what is exported, forgotten or fed is its business too
-  const { output: _output, maxTimeMs: _maxTimeMs, maxBytes: _maxBytes, warc, ...rest } = start.options
-  const options: ResolvedOptions = {
-    ...rest,
+/** Limits of the whole crawl are kept by the process that leads; what is exported, forgotten or fed is its business too. */
+function ownOptions(options: ResolvedOptions): ResolvedOptions {
+  return {
+    ...options,
     output: undefined,
     maxTimeMs: undefined,
     maxBytes: undefined,
     fresh: false,
     recrawl: false,
     saveCookies: undefined,
+  }
+}
+
+async function planOf({ file }: WorkerStart, options: ResolvedOptions): Promise<readonly LaunchTask[]> {
+  if (file !== undefined) return (await planRunFile(file, options)).tasks
+  return [{ options, seeds: [], handler: { kind: 'page-record' }, handlerTimeoutMs: HANDLER_TIMEOUT_MS }]
+}
+
+/** Rejects as `openParts` and `planRunFile` do. */
+export async function startWorker(start: WorkerStart): Promise<CrawlWorker> {
+  const { warc } = start.options
+  const options: ResolvedOptions = {
+    ...ownOptions(start.options),
     warc: warc === undefined ? undefined : warcPathOf(warc, start.number),
   }
   const launch = {
     options,
-    seeds: [],
-    handler: { kind: 'page-record' as const },
-    handlerTimeoutMs: HANDLER_TIMEOUT_MS,
     joins: true as const,
     clock: systemClock,
     random: systemRandom,
@@ -73,25 +84,34 @@ export async function startWorker(start: WorkerStart): Promise<CrawlWorker> {
       start.onWarning(`${what} has a fault: ${error instanceof Error ? error.message : String(error)}`)
     },
   }
+  const planned = await planOf(start, options)
   const { storePort } = start
   const parts = await openParts(options, { ...launch, ...(storePort === undefined ? {} : { storePort }) })
-  const task = await openTask(parts, launch)
-  const learn = ({ kind, url }: ScopeNews): void => {
-    if (kind === 'seed') task.engineTask.door.admitSeed({ url })
-    else task.scope.scope.addSeed(url)
+  const tasks = new Map<string, OpenTask>()
+  for (const one of planned) {
+    // oxlint-disable no-await-in-loop -- one after the other, as they stand
+    const task = await openTask(parts, { ...launch, ...one, options: ownOptions(one.options) })
+    await admitKnownSeeds(parts.store.frontier, task.engineTask)
+    // oxlint-enable no-await-in-loop
+    tasks.set(one.options.task, task)
+    // seeds come from the process that leads: only what this one finds out is news to the others
+    task.scope.onNews((news) => {
+      if (news.kind === 'scope') start.onNews(news)
+    })
   }
-  await admitKnownSeeds(parts.store.frontier, task.engineTask)
-  // seeds come from the process that leads: only what this one finds out is news to the others
-  task.scope.onNews((news) => {
-    if (news.kind === 'scope') start.onNews(news)
-  })
+  const learn = ({ task: name, kind, url }: ScopeNews): void => {
+    const task = tasks.get(name)
+    if (kind === 'seed') task?.engineTask.door.admitSeed({ url })
+    else task?.scope.scope.addSeed(url)
+  }
   const { fed, onEvent } = start
-  const force = startEngineForce({ parts, task, launch, fed, onEvent })
+  const force = startEngineForce({ parts, tasks: [...tasks.values()], launch, fed, onEvent })
   return {
     ...force,
     learn,
     closed: force.done.finally(async () => {
-      await task.saveAll().catch(() => undefined) // the fault that ended the engine is told
+      // the fault that ended the engine is told
+      await Promise.allSettled([...tasks.values()].map((task) => task.saveAll()))
       await parts.close()
     }),
   }

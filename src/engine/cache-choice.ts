@@ -5,7 +5,7 @@ import type { ProcessOptions } from './settlement.ts'
 
 /** Undefined: as the crawl has it. */
 export function cacheChoiceOf({ deps, task, lease }: ProcessOptions): CacheOverride | undefined {
-  const { cache } = lease.request
+  const { cache = task.cache } = lease.request
   // a redirect that came back here wants a new answer (it set a cookie), not the one that sent us round
   const isRound = lease.hops.some((hop) => hop.endsWith(` ${lease.url}`))
   if (isRound && cache?.mode !== 'off') return { mode: 'refresh' }

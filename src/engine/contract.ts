@@ -13,11 +13,26 @@ import type { Extracted, ExtractSchema, StandardSchema } from '../extract/schema
 import type { Fetcher, FetchResponse, HeaderList, LivePage, RenderSettings } from '../fetch/contract.ts'
 import type { Lease, TaskSettings } from '../frontier/contract.ts'
 import type { RobotsSource } from '../robots/contract.ts'
+import type { UrlPattern } from '../rules/contract.ts'
 import type { Store } from '../stores/contract.ts'
 import type { Random } from '../util/random.ts'
 
+/** Labels whose user data nobody has declared. */
+export type AnyLabels = Readonly<Record<string, JsonObject>>
+
+/** Under an undeclared label, or none, user data is any JSON object. */
+export type UserDataOf<L extends object, K> = K extends keyof L ? L[K] : JsonObject
+
+/** A label with the user data that is declared for it; with none, any. */
+export type LabelFields<L extends object> = string extends keyof L
+  ? { readonly label?: string; readonly userData?: JsonObject }
+  : | { readonly label?: never; readonly userData?: JsonObject }
+    | { [K in keyof L & string]: { readonly label: K } & DataField<L[K]> }[keyof L & string]
+
+type DataField<D> = object extends D ? { readonly userData?: D } : { readonly userData: D }
+
 /** What a handler sees of a request. */
-export interface PageRequest {
+export interface PageRequest<D = JsonObject> {
   /** Names the request inside the store. */
   readonly id: string
   readonly url: string
@@ -26,7 +41,8 @@ export interface PageRequest {
   readonly depth: number
   readonly priority: number
   readonly label: string | undefined
-  readonly userData: JsonObject
+  /** What was given with the label; `{}` when nothing was. */
+  readonly userData: D
   readonly method: string
   /** 0 on the first try. */
   readonly retryCount: number
@@ -81,22 +97,22 @@ export interface ExtractOptions<Output> {
   readonly onInvalid?: 'fail' | 'drop'
 }
 
-export interface EnqueueLinksOptions {
+interface LinkChoice {
   /** Only links inside elements that fit this CSS selector (builds a DOM). */
   readonly selector?: string
   /** These instead of the page's links; relative ones are resolved against the page's base. */
   readonly urls?: readonly string[]
-  /** The URL must fit one of them. */
-  readonly match?: RegExp | readonly RegExp[]
+  /** The URL must fit one of them: globs, regular expressions or URLPatterns. */
+  readonly match?: UrlPattern | readonly UrlPattern[]
   /** The URL must fit none of them. */
-  readonly exclude?: RegExp | readonly RegExp[]
-  readonly label?: string
+  readonly exclude?: UrlPattern | readonly UrlPattern[]
   readonly priority?: number
-  readonly userData?: JsonObject
   readonly cache?: CacheMode | CacheOverride
   /** Changes a request, or drops it by false. */
   readonly transform?: (request: RequestDraft) => RequestDraft | false
 }
+
+export type EnqueueLinksOptions<L extends object = AnyLabels> = LinkChoice & LabelFields<L>
 
 /** A request as people write it. */
 export interface RequestDraft {
@@ -111,9 +127,25 @@ export interface RequestDraft {
   readonly cache?: CacheMode | CacheOverride
 }
 
+/** A request whose user data fits what is declared for its label. */
+export type LabelledRequest<L extends object = AnyLabels> = Omit<RequestDraft, 'label' | 'userData'> & LabelFields<L>
+
+/**
+ * Decisions of a handler or a hook. Each ends it there and then, and drops what it pushed and enqueued: the first one
+ * holds, also when the error that it is thrown as is caught.
+ */
+export interface PageDecisions {
+  /** The page counts as skipped for the reason `handler`; `why` goes to the log and to the event. */
+  skip(why?: string): never
+  /** Another try, as after a failure: counted, with backoff, and a failure when no tries are left. */
+  retry(options?: { readonly why?: string; readonly afterMs?: number }): never
+  /** A failure of class `handler` without another try. */
+  fail(why?: string): never
+}
+
 /** Nothing that it pushes or enqueues exists until its page is settled, and exactly once then. */
-export interface HandlerContext {
-  readonly request: PageRequest
+export interface HandlerContext<L extends object = AnyLabels, K = unknown> extends PageDecisions {
+  readonly request: PageRequest<UserDataOf<L, K>>
   readonly response: PageResponse
   readonly page: Page
   readonly $: CheerioAPI
@@ -123,12 +155,54 @@ export interface HandlerContext {
   readonly log: Logger
   /** Aborts when the handler's time is over, its lease is lost or the crawl is aborted. */
   readonly signal: AbortSignal
-  enqueueLinks(options?: EnqueueLinksOptions): Promise<void>
-  addRequests(requests: readonly (string | RequestDraft)[]): Promise<void>
+  enqueueLinks(options?: EnqueueLinksOptions<L>): Promise<void>
+  addRequests(requests: readonly (string | URL | LabelledRequest<L>)[]): Promise<void>
   pushData(data: JsonObject | readonly JsonObject[]): Promise<void>
 }
 
-export type RequestHandler = (context: HandlerContext) => unknown
+/**
+ * What it returns, and what it yields as a generator, is taken as if it had been given to `addRequests` (a string, a URL,
+ * `follow(…)`) or to `pushData` (any other plain object); lists are taken apart. Anything else that it returns is left alone.
+ */
+export type RequestHandler<L extends object = AnyLabels, K = unknown> = (context: HandlerContext<L, K>) => unknown
+
+/** What every hook sees. */
+export interface HookContext extends PageDecisions {
+  readonly request: PageRequest
+  readonly log: Logger
+  readonly signal: AbortSignal
+}
+
+export interface FetchHookContext extends HookContext {
+  /** Sent with this request; may be changed. Lower-case names. */
+  readonly headers: Record<string, string>
+}
+
+export interface AnswerHookContext extends HookContext {
+  readonly response: PageResponse
+  readonly body: Uint8Array
+}
+
+/**
+ * What stands around every page of a task. Each hook is awaited, within the time of a handler; one that throws fails its
+ * page as a handler would. Several middlewares are called one after the other, in their order.
+ */
+export interface Middleware {
+  /** Before the cache is asked and anything is sent, for each hop of a redirect. */
+  readonly beforeFetch?: (context: FetchHookContext) => unknown
+  /** After an answer that is no redirect, whatever its status, before that is judged. Not after a failure of the network. */
+  readonly afterFetch?: (context: AnswerHookContext) => unknown
+  /**
+   * For each new request that a page has found and the task's scope has let in: changes it by what it answers, or leaves
+   * it out by false (it is recorded as skipped `filtered`). Seeds and redirects are not asked about.
+   */
+  readonly beforeEnqueue?: (request: RequestDraft, context: HookContext) => HookAnswer<RequestDraft>
+  /** For each item of a page: changes it by what it answers, or leaves it out by false. */
+  readonly onItem?: (item: JsonObject, context: HookContext) => HookAnswer<JsonObject>
+}
+
+/** Undefined: as it is. */
+export type HookAnswer<T> = T | false | undefined | Promise<T | false | undefined>
 
 /** What `failedRequestHandler` sees: the page may not have come at all. */
 export interface FailedContext {
@@ -148,6 +222,20 @@ export interface EngineTask {
   readonly settings: TaskSettings
   readonly handler: PageHandler
   readonly onFailed?: (context: FailedContext) => unknown
+  /** The task as the rule has it that takes a request. Default: the task itself. */
+  readonly routeOf?: (lease: Lease) => EngineTask
+  /** For messages. Default: the name of the task. */
+  readonly ruleName?: string
+  readonly middleware?: readonly Middleware[]
+  /** Default: the crawl's. */
+  readonly fetcher?: Fetcher
+  /** Of the whole request. Default: the fetcher's. */
+  readonly timeoutMs?: number
+  /** Default: the crawl's. What a request says itself goes before. */
+  readonly cache?: CacheOverride
+  /** Tasks of a higher priority are given places first. Default 0. */
+  readonly priority?: number
+  readonly limits?: TaskLimits
   readonly door: Door
   /** 0: one try. */
   readonly maxRetries: number
@@ -167,6 +255,15 @@ export interface EngineTask {
   /** Names the rule when a page with this content has come too often under other URLs: its links are a trap. */
   readonly contentTrapOf?: (url: string, body: Uint8Array) => string | undefined
   readonly page: PageOptions
+}
+
+/** Of one task; those of the crawl hold beside them. */
+export interface TaskLimits {
+  /** Counted over all runs. */
+  readonly maxPages?: number
+  readonly maxBytes?: number
+  /** Of one run. */
+  readonly maxTimeMs?: number
 }
 
 export interface PageOptions {
@@ -239,7 +336,7 @@ export type EngineEvent =
       readonly bytes: number
       readonly fromCache: boolean
     }
-  | { readonly type: 'skipped'; readonly url: string; readonly reason: SkipReason }
+  | { readonly type: 'skipped'; readonly url: string; readonly reason: SkipReason; readonly why?: string }
   | { readonly type: 'redirected'; readonly url: string; readonly to: string }
   | {
       readonly type: 'retry'

@@ -7,6 +7,8 @@ import { type CachedHosts, createCachedHosts } from './cached-hosts.ts'
 import { createSlots } from '../util/slots.ts'
 import { type Hold, keepLeases, type LeaseKeeper } from './lease-keeper.ts'
 import { runLease } from './run-lease.ts'
+import { createTaskRoster, type TaskGroup, type TaskRoster } from './task-roster.ts'
+import { waitForAny } from './wait-for-any.ts'
 
 /** When the page limit is reached: what few seeds there are still become known. */
 const SEEDS_GRACE_MS = 500
@@ -35,17 +37,18 @@ export function startEngine(start: EngineStart): Engine {
 class EngineLoop implements Engine {
   readonly done: Promise<FinishReason>
   readonly #start: EngineStart
-  readonly #names: readonly string[]
-  readonly #limit: { readonly pageLimit?: number }
+  readonly #roster: TaskRoster
   readonly #active = createSlots<Lease>()
   /** Ends what is in flight. */
   readonly #abort = new AbortController()
   /** Ends the wait for work. */
   readonly #idle = new AbortController()
+  /** Makes a wait over several groups begin anew. */
+  #rewait = new AbortController()
   readonly #keeper: LeaseKeeper
   /** Undefined: there is no cache. */
   readonly #cachedHosts: CachedHosts | undefined
-  #stopTimer: (() => void) | undefined
+  readonly #stopTimers: (() => void)[] = []
   #resolve: (reason: FinishReason) => void = () => undefined
   #reject: (error: unknown) => void = () => undefined
   #ended: Settlement[] = []
@@ -56,17 +59,17 @@ class EngineLoop implements Engine {
   #feeding = true
   #addedSinceWait = false
   #bytes = 0
+  readonly #bytesOf = new Map<string, number>()
   #reason: FinishReason | undefined
   #over = false
 
   constructor(start: EngineStart) {
     const { deps, options, tasks } = start
     this.#start = start
-    this.#names = [...tasks.keys()]
+    this.#roster = createTaskRoster(tasks, options.maxPages)
     // every request in flight may listen: no leak that Node should warn of
     setMaxListeners(0, this.#abort.signal)
     this.#cachedHosts = deps.cache === undefined ? undefined : createCachedHosts(options.maxConcurrency)
-    this.#limit = options.maxPages === undefined ? {} : { pageLimit: options.maxPages }
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -78,16 +81,13 @@ class EngineLoop implements Engine {
       active: () => this.#active.values(),
       signal: this.#abort.signal,
     })
-    if (options.maxTimeMs !== undefined) {
-      this.#stopTimer = deps.clock.timer(options.maxTimeMs, () => {
-        this.drain('max-time')
-      })
-    }
+    this.#setTimers()
     this.#prepare().catch(this.#fail)
   }
 
   wake(): void {
     this.#addedSinceWait = true
+    this.#waitAnew()
     this.#askTurn()
   }
 
@@ -106,9 +106,25 @@ class EngineLoop implements Engine {
     return this.#active.size
   }
 
+  #setTimers(): void {
+    const { deps, options, tasks } = this.#start
+    const after = (ms: number | undefined, fn: () => void): void => {
+      if (ms !== undefined) this.#stopTimers.push(deps.clock.timer(ms, fn))
+    }
+    after(options.maxTimeMs, () => {
+      this.drain('max-time')
+    })
+    for (const [name, { limits }] of tasks) {
+      after(limits?.maxTimeMs, () => {
+        this.#close(name, 'max-time')
+      })
+    }
+  }
+
   async #prepare(): Promise<void> {
     const { deps, fed } = this.#start
-    for (const name of this.#names) this.#bytes += (await deps.store.frontier.stats(name)).counters.bytes
+    for (const name of this.#roster.names)
+      this.#countBytes(name, (await deps.store.frontier.stats(name)).counters.bytes)
     this.#checkBytes()
     this.wake()
     await fed
@@ -167,15 +183,33 @@ class EngineLoop implements Engine {
     const askedAtMs = deps.clock.monotonicMs()
     const saving = batch.length > 0 ? deps.beforeSettle?.() : undefined
     const settling = batch.length > 0 ? frontier.settle(batch) : []
-    const leasing = free > 0 ? frontier.lease(this.#leaseOptions(free)) : []
+    const [first, ...others] = this.#roster.groups()
+    const leasing = free > 0 && first !== undefined ? frontier.lease(this.#leaseOptions(first, free)) : []
     const [answers, leases] = await Promise.all([settling, leasing, saving])
     this.#acknowledge(batch, answers)
     this.#processAll(leases, askedAtMs)
-    return leases.length >= free
+    if (others.length === 0 || free <= 0) return leases.length >= free
+    return this.#leaseMore(others, free - leases.length)
   }
 
-  #leaseOptions(max: number): LeaseOptions {
-    const options = { tasks: this.#names, max, leaseMs: this.#start.options.leaseMs, ...this.#limit }
+  /** Of the groups whose turn was not first. False: places are left. */
+  async #leaseMore(groups: readonly TaskGroup[], places: number): Promise<boolean> {
+    const { deps, options } = this.#start
+    let left = places
+    for (const group of groups) {
+      if (left <= 0) break
+      const askedAtMs = deps.clock.monotonicMs()
+      // oxlint-disable-next-line no-await-in-loop -- what one group leaves is for the next
+      const leases = await deps.store.frontier.lease(this.#leaseOptions(group, left))
+      this.#processAll(leases, askedAtMs)
+      left -= leases.length
+    }
+    this.#roster.turn()
+    return left <= 0
+  }
+
+  #leaseOptions(group: TaskGroup, max: number): LeaseOptions {
+    const options = { ...group, max, leaseMs: this.#start.options.leaseMs }
     const unpaced = this.#cachedHosts?.allowance()
     return unpaced === undefined ? options : { ...options, unpaced }
   }
@@ -211,7 +245,7 @@ class EngineLoop implements Engine {
     for (const [index, settlement] of batch.entries()) {
       if (answers[index] === 'settled') {
         tasks.get(settlement.lease.request.task)?.door.note(settlement.discovered)
-        this.#bytes += settlement.counts?.bytes ?? 0
+        this.#countBytes(settlement.lease.request.task, settlement.counts?.bytes ?? 0)
         const event = eventOf(settlement)
         if (event !== undefined) deps.onEvent(event)
       } else deps.onEvent({ type: 'lost', url: settlement.lease.url })
@@ -221,9 +255,34 @@ class EngineLoop implements Engine {
     deps.afterSettle?.()
   }
 
+  #countBytes(name: string, bytes: number): void {
+    this.#bytes += bytes
+    if (this.#start.tasks.get(name)?.limits?.maxBytes === undefined) return
+    this.#bytesOf.set(name, (this.#bytesOf.get(name) ?? 0) + bytes)
+  }
+
   #checkBytes(): void {
-    const { maxBytes } = this.#start.options
-    if (maxBytes !== undefined && this.#bytes >= maxBytes) this.drain('max-bytes')
+    const { options, tasks } = this.#start
+    const { maxBytes = Infinity } = options
+    if (this.#bytes >= maxBytes) this.drain('max-bytes')
+    for (const [name, bytes] of this.#bytesOf) {
+      if (bytes >= (tasks.get(name)?.limits?.maxBytes ?? Infinity)) this.#close(name, 'max-bytes')
+    }
+  }
+
+  /** One task has reached a limit of its own; the others go on. */
+  #close(name: string, reason: FinishReason): void {
+    if (!this.#roster.isOpen(name)) return
+    this.#roster.close(name, reason)
+    if (this.#roster.groups().length === 0) this.drain(reason)
+    else this.wake()
+  }
+
+  /** What is waited for has changed: the answer would be about what was. */
+  #waitAnew(): void {
+    if (this.#roster.names.length < 2) return
+    this.#rewait.abort()
+    this.#rewait = new AbortController()
   }
 
   /** One waiter at a time: it wakes the loop when the frontier has work, or tells it that all is done. */
@@ -236,25 +295,42 @@ class EngineLoop implements Engine {
 
   async #waitForWork(fedBefore: boolean): Promise<void> {
     const { frontier } = this.#start.deps.store
-    const answer = await frontier.waitForWork({ tasks: this.#names, ...this.#limit }, this.#idle.signal)
+    const stop = this.#idle.signal
+    const signal = this.#roster.names.length < 2 ? stop : AbortSignal.any([stop, this.#rewait.signal])
+    const answer = await waitForAny(frontier, this.#roster.groups(), signal)
     this.#waiting = false
-    if (answer === 'aborted' || this.#over) return
-    const busy = this.#active.size > 0 || this.#ended.length > 0 || this.#turn !== 'none' || this.#addedSinceWait
-    if (answer === 'ready' || busy) this.#askTurn()
-    else if (fedBefore) this.#finish((await this.#isFull('pending')) ? 'max-pages' : 'finished')
-    else if (await this.#isFull()) await this.#leaveSeeds()
+    if (stop.aborted || this.#over) return
+    const more = this.#ended.length > 0 || this.#turn !== 'none' || this.#addedSinceWait
+    if (answer !== 'finished' || more) this.#askTurn()
+    // else what ends last wakes the loop
+    else if (this.#active.size === 0) await this.#onNothingLeft(fedBefore)
+  }
+
+  async #onNothingLeft(fedBefore: boolean): Promise<void> {
+    if (fedBefore) this.#finish((await this.#isAnyFull()) ? 'max-pages' : (this.#roster.closedBy ?? 'finished'))
+    else if (await this.#areAllFull()) await this.#leaveSeeds()
     // else: the next seed, or the end of the seeds, wakes the loop
   }
 
-  /** The page limit is reached; with `pending`, only where more pages wait. */
-  async #isFull(more?: 'pending'): Promise<boolean> {
-    const { deps, options } = this.#start
-    if (options.maxPages === undefined) return false
-    for (const name of this.#names) {
-      const { done, pending } = await deps.store.frontier.stats(name)
-      if (done >= options.maxPages && (more === undefined || pending > 0)) return true
+  /** A task has reached its page limit, and more of its pages wait. */
+  async #isAnyFull(): Promise<boolean> {
+    for (const name of this.#roster.names) {
+      const limit = this.#roster.pageLimitOf(name)
+      if (limit === undefined) continue
+      const { done, pending } = await this.#start.deps.store.frontier.stats(name)
+      if (done >= limit && pending > 0) return true
     }
     return false
+  }
+
+  /** No task can take another page. */
+  async #areAllFull(): Promise<boolean> {
+    for (const name of this.#roster.names) {
+      const limit = this.#roster.pageLimitOf(name)
+      if (limit === undefined) return false
+      if ((await this.#start.deps.store.frontier.stats(name)).done < limit) return false
+    }
+    return true
   }
 
   /** Seeds that are still to come could not be fetched: a source that goes on, or waits, is not waited for. */
@@ -281,7 +357,7 @@ class EngineLoop implements Engine {
   #stop(): void {
     this.#over = true
     this.#keeper.stop()
-    this.#stopTimer?.()
+    for (const stop of this.#stopTimers) stop()
     this.#soon?.()
     this.#idle.abort()
   }
@@ -300,7 +376,12 @@ function eventOf({ lease, outcome, counts }: Settlement): EngineEvent | undefine
         fromCache: outcome.fromCache,
       }
     case 'skipped':
-      return { type: 'skipped', url, reason: outcome.reason }
+      return {
+        type: 'skipped',
+        url,
+        reason: outcome.reason,
+        ...(outcome.why === undefined ? {} : { why: outcome.why }),
+      }
     case 'redirected':
       return { type: 'redirected', url, to: outcome.to.url }
     case 'retry': {

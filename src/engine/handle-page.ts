@@ -1,7 +1,6 @@
 /** A good answer reaches its handler; what that finds and pushes becomes one settlement. */
 
-import type { FailedAttempt } from '../core/outcome.ts'
-import { isCrawlError } from '../core/errors.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { PageRefresh } from '../extract/contract.ts'
 import { parseRefreshHeader } from '../extract/link-header.ts'
 import type { FetchResponse } from '../fetch/contract.ts'
@@ -10,13 +9,23 @@ import { renderedFilesOf } from '../fetch/rendered.ts'
 import type { Settlement } from '../frontier/contract.ts'
 import { pageItem, type PageItemOptions } from '../items/page-item.ts'
 import { robotsDirectives } from '../robots/tags.ts'
-import type { Exchange, Page } from './contract.ts'
+import type { Exchange, Page, RequestDraft, RequestHandler } from './contract.ts'
 import { followHop, hopOf, MAX_HOPS } from './redirect.ts'
 import { createHandlerContext, runWithDeadline } from './handler-context.ts'
-import { createPageBuffer, type Doorway, enqueuePageLinks, type PageBuffer } from './page-buffer.ts'
+import {
+  createPageBuffer,
+  type Doorway,
+  enqueueDraft,
+  enqueuePageLinks,
+  type PageBuffer,
+  pushItems,
+} from './page-buffer.ts'
 import { trapRefusal } from './enqueue.ts'
 import { MAX_FIELD_CHARS, MAX_SCAN_CHARS, type OpenPage, openPage } from './page.ts'
-import { answered, failed, retryOrFail, type Story } from './settlement.ts'
+import { createDecisionDesk, type DecisionDesk } from './decisions.ts'
+import { takeOutput } from './handler-output.ts'
+import { askAboutBuffer, hasHook } from './middleware.ts'
+import { answered, outcomeOfThrown, type Story } from './settlement.ts'
 
 /** A refresh that is due within a second (in seconds) is meant as a redirect. */
 const INSTANT_S = 1
@@ -48,14 +57,28 @@ async function handleNow(story: Story, response: FetchResponse): Promise<Settlem
   const exchange: Exchange = { lease, task, response, fromCache: response.fromCache === true }
   const refreshed = await followRefresh({ story, exchange, page, way })
   if (refreshed !== undefined) return refreshed
+  const desk = createDecisionDesk()
   try {
-    if (task.handler.kind === 'page-record') await recordPage({ story, exchange, page, way })
-    else await runHandler({ story, exchange, page, way })
+    const handling = { story, exchange, page, way }
+    if (task.handler.kind === 'user' || asksAboutBuffer(story)) await runInTime(handling, desk)
+    else await recordPage(handling)
     if (buffer.adding.length > 0) await Promise.all(buffer.adding)
   } catch (error) {
-    return settleThrown(story, response, error)
+    return settleThrown(story, response, { error, desk })
   }
-  return settlePage({ story, exchange, page, way })
+  return desk.taken === undefined
+    ? settlePage({ story, exchange, page, way })
+    : settleThrown(story, response, { error: undefined, desk })
+}
+
+const asksAboutBuffer = (story: Story): boolean => hasHook(story, 'beforeEnqueue') || hasHook(story, 'onItem')
+
+function settleThrown(
+  story: Story,
+  response: FetchResponse,
+  thrown: { readonly error: unknown; readonly desk: DecisionDesk },
+): Settlement {
+  return answered(story, response, outcomeOfThrown(story, { ...thrown, status: response.status }))
 }
 
 /** Only a page with more links than this can have had some left out. */
@@ -149,24 +172,43 @@ function renderedPart({ headers }: FetchResponse): Pick<PageItemOptions, 'render
   return rendered === undefined ? {} : { rendered }
 }
 
-async function runHandler({ story, exchange, page, way }: Handling): Promise<void> {
+/** User code: it has a deadline, and decides about its page. */
+async function runInTime(handling: Handling, desk: DecisionDesk): Promise<void> {
+  const { story, way } = handling
   const { deps, task, lease, signal } = story
-  const { handler } = task
-  if (handler.kind !== 'user') return
   await runWithDeadline(
-    (stop) =>
-      handler.handle(
-        createHandlerContext({
-          exchange,
-          page,
-          way,
-          pageNofollow: isNofollow(page, exchange, story.deps.clock.nowMs()),
-          log: deps.log,
-          signal: stop,
-        }),
-      ),
+    async (stop) => {
+      if (task.handler.kind === 'user') await callHandler(handling, { desk, signal: stop, handle: task.handler.handle })
+      else await recordPage(handling)
+      if (!asksAboutBuffer(story)) return
+      if (way.buffer.adding.length > 0) await Promise.all(way.buffer.adding)
+      await askAboutBuffer({ options: story, way, desk, signal: stop })
+    },
     { clock: deps.clock, timeoutMs: task.handlerTimeoutMs, url: lease.url, signal },
   )
+}
+
+async function callHandler(
+  { story, exchange, page, way }: Handling,
+  call: { readonly desk: DecisionDesk; readonly signal: AbortSignal; readonly handle: RequestHandler },
+): Promise<void> {
+  const { deps } = story
+  const { desk, signal } = call
+  const pageNofollow = isNofollow(page, exchange, deps.clock.nowMs())
+  const { decisions } = desk
+  const output: unknown = await call.handle(
+    createHandlerContext({ exchange, page, way, pageNofollow, decisions, log: deps.log, signal }),
+  )
+  if (output === undefined) return
+  const sink = {
+    request: (draft: string | RequestDraft) => {
+      enqueueDraft(way, draft, page.scan.base)
+    },
+    item: (data: JsonObject) => {
+      pushItems(way.buffer, data)
+    },
+  }
+  await takeOutput(output, { sink, signal })
 }
 
 function isNofollow(page: Page, exchange: Exchange, nowMs: number): boolean {
@@ -224,19 +266,4 @@ async function addAhead({ deps, task }: Story, { buffer, keepKnownLinks }: Doorw
 /** One page under endless names: where it leads is not followed, but counted. */
 function trapAll({ discovered }: PageBuffer, rule: string): void {
   for (const [index, request] of discovered.entries()) discovered[index] = { ...trapRefusal(rule), ...request }
-}
-
-/** A handler that throws fails its page, with its stack; the crawl goes on. */
-function settleThrown(story: Story, response: FetchResponse, error: unknown): Settlement {
-  const { deps, lease, signal } = story
-  if (signal.aborted) throw signal.reason
-  const attempt: FailedAttempt = { failure: 'handler', status: response.status, error: describe(error) }
-  deps.log.debug({ url: lease.url, err: attempt.error }, 'handler failed')
-  const final = isCrawlError(error) && !error.retryable
-  return answered(story, response, final ? failed(attempt) : retryOrFail(story, attempt, undefined))
-}
-
-function describe(error: unknown): string {
-  if (error instanceof Error) return error.stack ?? `${error.name}: ${error.message}`
-  return `a handler threw ${String(error)}, which is no Error`
 }

@@ -4,8 +4,18 @@ import type { CheerioAPI } from 'cheerio'
 import { CrawlError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Clock } from '../core/clock.ts'
+import type { FetchResponse } from '../fetch/contract.ts'
 import type { Lease } from '../frontier/contract.ts'
-import type { EnqueueLinksOptions, Exchange, HandlerContext, Page, PageRequest, PageResponse } from './contract.ts'
+import type {
+  EnqueueLinksOptions,
+  Exchange,
+  HandlerContext,
+  Page,
+  PageDecisions,
+  PageRequest,
+  PageResponse,
+} from './contract.ts'
+import { createUrlTest } from '../rules/pattern.ts'
 import { type Doorway, enqueueDraft, enqueuePageLinks, pushItems } from './page-buffer.ts'
 
 export function pageRequestOf(lease: Lease): PageRequest {
@@ -23,8 +33,8 @@ export function pageRequestOf(lease: Lease): PageRequest {
   }
 }
 
-function pageResponseOf({ response, fromCache }: Exchange): PageResponse {
-  const { url, status, headers } = response
+export function pageResponseOf(response: FetchResponse): PageResponse {
+  const { url, status, headers, fromCache = false } = response
   return {
     url,
     status,
@@ -39,6 +49,7 @@ export interface ContextOptions {
   readonly page: Page
   readonly way: Doorway
   readonly pageNofollow: boolean
+  readonly decisions: PageDecisions
   readonly log: Logger
   readonly signal: AbortSignal
 }
@@ -48,6 +59,7 @@ export function createHandlerContext({
   page,
   way,
   pageNofollow,
+  decisions,
   log,
   signal,
 }: ContextOptions): HandlerContext {
@@ -55,8 +67,9 @@ export function createHandlerContext({
     if (signal.aborted) throw signal.reason
   }
   return {
+    ...decisions,
     request: pageRequestOf(exchange.lease),
-    response: pageResponseOf(exchange),
+    response: pageResponseOf(exchange.response),
     page,
     body: page.body,
     live: exchange.response.live,
@@ -72,7 +85,9 @@ export function createHandlerContext({
     },
     addRequests: async (requests) => {
       open()
-      for (const draft of requests) enqueueDraft(way, draft, page.scan.base)
+      for (const draft of requests) {
+        enqueueDraft(way, draft instanceof URL ? draft.href : draft, page.scan.base)
+      }
     },
     pushData: async (data) => {
       open()
@@ -116,11 +131,9 @@ function isPlain(options: EnqueueLinksOptions): boolean {
 
 function enqueueChosen(way: Doorway, page: Page, options: EnqueueLinksOptions): void {
   const { label, priority, userData, cache, transform } = options
-  const match = asList(options.match)
-  const exclude = asList(options.exclude)
+  const isWanted = createUrlTest(options)
   for (const url of new Set(chosenUrls(page, options))) {
-    if (match.length > 0 && !match.some((pattern) => fits(pattern, url))) continue
-    if (exclude.some((pattern) => fits(pattern, url))) continue
+    if (!isWanted(url)) continue
     const draft = {
       url,
       ...(label === undefined ? {} : { label }),
@@ -150,12 +163,4 @@ function hrefsWithin($: CheerioAPI, selector: string): string[] {
 
 function absoluteOf(url: string, base: string): string {
   return URL.canParse(url, base) ? new URL(url, base).href.replace(/#.*$/s, '') : url
-}
-
-const asList = (value: RegExp | readonly RegExp[] | undefined): readonly RegExp[] =>
-  value === undefined ? [] : value instanceof RegExp ? [value] : value
-
-function fits(pattern: RegExp, url: string): boolean {
-  pattern.lastIndex = 0 // a pattern with the g flag remembers
-  return pattern.test(url)
 }

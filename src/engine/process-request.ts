@@ -13,6 +13,7 @@ import type { HostSignal } from '../politeness/contract.ts'
 import { cacheChoiceOf } from './cache-choice.ts'
 import { handlePage } from './handle-page.ts'
 import { renderRequestOf } from './render-choice.ts'
+import { hasHook, runAfterFetch, runBeforeFetch } from './middleware.ts'
 import { followHop, hasTurnedToGet, hopOf } from './redirect.ts'
 import { answered, end, failed, hostSignal, type ProcessOptions, retryOrFail, type Story } from './settlement.ts'
 
@@ -21,7 +22,9 @@ const STALE_LEASE_MS = 1
 
 export async function processRequest(options: ProcessOptions): Promise<Settlement> {
   const { deps, task, lease } = options
-  const request = fetchRequestOf(options)
+  const asked = fetchRequestOf(options)
+  const request = hasHook(options, 'beforeFetch') ? await runBeforeFetch(options, asked) : asked
+  if ('kind' in request) return end(lease, request)
   const cached = await lookUp(options, request)
   if (cached?.kind === 'hit')
     return settleResult(
@@ -39,19 +42,15 @@ export async function processRequest(options: ProcessOptions): Promise<Settlemen
   const sentCookies = cookiesOf(options)
   const { hold, signal } = options
   const story: Story = { deps, task, lease, hold, signal, crawlDelayMs, isHit: false, sentCookies }
-  const onSent = lateStart(story)
-  const sent = onSent === undefined ? request : { ...request, onSent }
-  return settleAndClose(story, await fetchAndKeep(options, sent, cached))
+  return settleAndClose(story, await fetchPage(story, request, cached))
 }
 
-function fetchAndKeep(
-  { deps: { cache, fetcher } }: ProcessOptions,
-  request: FetchRequest,
-  cached: CacheAnswer | undefined,
-): Promise<FetchResult> {
-  return cache === undefined || cached === undefined
-    ? fetcher.fetch(request)
-    : cache.fetchThrough(fetcher, request, cached)
+function fetchPage(story: Story, request: FetchRequest, cached: CacheAnswer | undefined): Promise<FetchResult> {
+  const { cache, fetcher } = story.deps
+  const onSent = lateStart(story)
+  const sent = onSent === undefined ? request : { ...request, onSent }
+  const by = story.task.fetcher ?? fetcher
+  return cache === undefined || cached === undefined ? by.fetch(sent) : cache.fetchThrough(by, sent, cached)
 }
 
 /** The crawl delay where the request is allowed; else how it ends. */
@@ -111,6 +110,8 @@ async function settleResult(story: Story, result: FetchResult): Promise<Settleme
     })
     return answered(story, result, outcome)
   }
+  const decided = hasHook(story, 'afterFetch') ? await runAfterFetch(story, result) : undefined
+  if (decided !== undefined) return answered(story, result, decided)
   const failure = failureOfStatus(result.status, headerOf(result.headers, 'retry-after') !== undefined)
   if (failure !== undefined) return settleStatus(story, result, failure)
   return handlePage(story, result)
@@ -133,6 +134,7 @@ function fetchRequestOf({ task, lease, signal }: ProcessOptions): FetchRequest {
     signal,
   }
   if (method !== 'GET') sent.method = method
+  if (task.timeoutMs !== undefined) sent.timeoutMs = task.timeoutMs
   const render = renderRequestOf(task)
   if (render !== undefined) sent.render = render
   if (request.payload !== undefined && method === request.method) sent.body = request.payload

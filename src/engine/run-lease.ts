@@ -7,10 +7,12 @@ import { createPageBuffer, enqueueDraft, pushItems } from './page-buffer.ts'
 import { processRequest } from './process-request.ts'
 import { end, failed, type ProcessOptions } from './settlement.ts'
 
-export async function runLease(options: ProcessOptions): Promise<Settlement> {
-  const { lease, signal } = options
+export async function runLease(given: ProcessOptions): Promise<Settlement> {
+  const { lease, signal } = given
+  let options = given
   let settlement: Settlement
   try {
+    if (given.task.routeOf !== undefined) options = { ...given, task: given.task.routeOf(lease) }
     settlement = await processRequest(options)
   } catch (error) {
     if (signal.aborted) return end(lease, { kind: 'released' })

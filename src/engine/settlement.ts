@@ -1,5 +1,6 @@
 /** How a request's story ends: the settlements that every ending is made of. */
 
+import { isCrawlError } from '../core/errors.ts'
 import type { FailedAttempt, Outcome } from '../core/outcome.ts'
 import { decideRetry } from '../failures/retry-policy.ts'
 import type { FetchResponse } from '../fetch/contract.ts'
@@ -7,6 +8,7 @@ import type { CounterName, Lease, Settlement } from '../frontier/contract.ts'
 import type { HostSignal } from '../politeness/contract.ts'
 import type { EngineDeps, EngineTask } from './contract.ts'
 import type { Hold } from './lease-keeper.ts'
+import type { DecisionDesk, PageDecision } from './decisions.ts'
 
 export interface ProcessOptions {
   readonly deps: EngineDeps
@@ -50,7 +52,7 @@ export function hostSignal({ crawlDelayMs }: Story, kind: 'answered' | 'troubled
 }
 
 export function retryOrFail(
-  { deps, task, lease }: Story,
+  { deps, task, lease }: ProcessOptions,
   attempt: FailedAttempt,
   retryAfterMs: number | undefined,
 ): Outcome {
@@ -63,4 +65,37 @@ export function retryOrFail(
     random: deps.random,
   })
   return decision.retry ? { kind: 'retry', attempt, retryInMs: decision.inMs, charged: true } : failed(attempt)
+}
+
+/**
+ * How a page ends whose handler or hook has decided so or has thrown: then it fails with its stack, and the crawl goes
+ * on. Throws when the crawl is aborted.
+ */
+export function outcomeOfThrown(
+  options: ProcessOptions,
+  thrown: { readonly error: unknown; readonly desk: DecisionDesk; readonly status?: number },
+): Outcome {
+  const { deps, lease, signal } = options
+  signal.throwIfAborted()
+  const { error, desk, status } = thrown
+  const attempt: FailedAttempt = { failure: 'handler', error: '', ...(status === undefined ? {} : { status }) }
+  if (desk.taken !== undefined) return outcomeOfDecision(options, desk.taken, attempt)
+  const broken = { ...attempt, error: describe(error) }
+  deps.log.debug({ url: lease.url, err: broken.error }, 'handler failed')
+  const final = isCrawlError(error) && !error.retryable
+  return final ? failed(broken) : retryOrFail(options, broken, undefined)
+}
+
+function outcomeOfDecision(options: ProcessOptions, decision: PageDecision, attempt: FailedAttempt): Outcome {
+  const { deps, lease } = options
+  const { kind, why } = decision
+  deps.log.info({ url: lease.url, decision: kind, why }, 'a handler has decided about its page')
+  if (kind === 'skip') return { kind: 'skipped', reason: 'handler', ...(why === undefined ? {} : { why }) }
+  if (kind === 'fail') return failed({ ...attempt, error: why })
+  return retryOrFail(options, { ...attempt, error: why }, decision.afterMs)
+}
+
+function describe(error: unknown): string {
+  if (error instanceof Error) return error.stack ?? `${error.name}: ${error.message}`
+  return `a handler threw ${String(error)}, which is no Error`
 }

@@ -4,6 +4,7 @@ import type * as SuffixList from 'tldts'
 import { createCompactSet, type CompactSet } from '../util/compact-set.ts'
 import { hostNameOf } from '../util/host-name.ts'
 import { loadLate } from '../util/load-late.ts'
+import type { UrlTest } from '../rules/contract.ts'
 import type { Random } from '../util/random.ts'
 import { hostKeyOf } from './canonical.ts'
 
@@ -18,9 +19,9 @@ export interface ScopeOptions {
    */
   readonly kind: ScopeKind
   /** A URL must match one of these, when there are any. */
-  readonly match?: readonly RegExp[] | undefined
+  readonly match?: readonly UrlTest[] | undefined
   /** A URL that matches one of these is left out. */
-  readonly exclude?: readonly RegExp[] | undefined
+  readonly exclude?: readonly UrlTest[] | undefined
   /** Salts the hashes of hosts. Default unsalted. */
   readonly random?: Random | undefined
 }
@@ -139,6 +140,7 @@ function folderOf(url: string): string {
 }
 
 /** A pattern with `g` or `y` remembers where it was. */
-function stateless(pattern: RegExp): RegExp {
+function stateless(pattern: UrlTest): UrlTest {
+  if (!(pattern instanceof RegExp)) return pattern
   return pattern.global || pattern.sticky ? new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')) : pattern
 }
