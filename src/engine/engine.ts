@@ -194,7 +194,7 @@ class EngineLoop implements Engine {
 
   /** Of the groups whose turn was not first. False: places are left. */
   async #leaseMore(groups: readonly TaskGroup[], places: number): Promise<boolean> {
-    const { deps, options } = this.#start
+    const { deps } = this.#start
     let left = places
     for (const group of groups) {
       if (left <= 0) break
