@@ -66,7 +66,7 @@ interface Context {
  */
 export async function openBrowserFetcher(options: BrowserFetcherOptions): Promise<BrowserFetcher> {
   const { clock, http, jars, robots, userAgent, maxPages, delayMs, loopbackDelayMs, onWarning } = options
-  const playwright = await loadPlaywright()
+  const playwright = loadPlaywright()
   const executable = await findBrowser({ named: options.browser, own: playwright.executablePath() })
   const floor = await openFloor()
   const pool = new BrowserPool({

@@ -2,10 +2,14 @@
 
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { env, platform } from 'node:process'
 import type { chromium } from 'playwright-core'
 import { CrawlError } from '../../core/errors.ts'
+
+// it is CommonJS, and imported as such it fails under loaders that compile TypeScript
+const requireHere = createRequire(import.meta.url)
 
 export type Playwright = typeof chromium
 
@@ -31,15 +35,13 @@ const PLACES: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
   ],
 }
 
-/** Rejects with PEER_MISSING when the package is not installed. */
-export async function loadPlaywright(
-  load: () => Promise<unknown> = () => import('playwright-core'),
-): Promise<Playwright> {
+/** Throws PEER_MISSING when the package is not installed. */
+export function loadPlaywright(load: () => unknown = () => requireHere('playwright-core')): Playwright {
   let loaded: unknown
   try {
-    loaded = await load()
+    loaded = load()
   } catch (error) {
-    if (Object(error).code !== 'ERR_MODULE_NOT_FOUND') throw error
+    if (Object(error).code !== 'MODULE_NOT_FOUND') throw error
     const context = { feature: 'Rendering pages in a browser', name: 'playwright-core' }
     throw new CrawlError('PEER_MISSING', { cause: error, context })
   }

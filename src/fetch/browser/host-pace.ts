@@ -18,7 +18,7 @@ export interface PaceRequest {
 export interface HostPace {
   /** Resolves when the request may start; call what it answers when the request has ended. Rejects when the signal aborts. */
   enter(request: PaceRequest): Promise<() => void>
-  /** The page itself was asked for just now. */
+  /** A request to the host went out just now. */
   started(hostKey: string): void
 }
 
@@ -27,6 +27,9 @@ interface Host {
   startedAtMs: number
   readonly waiting: Set<() => void>
 }
+
+/** What lies between a request's start here and at the server differs by so much. */
+const SLACK_MS = 5
 
 /** Hosts remembered while nothing of theirs is in flight. */
 const MAX_IDLE_HOSTS = 1000
@@ -68,7 +71,7 @@ export function createHostPace({ clock, maxInFlight }: HostPaceOptions): HostPac
         leave(host)
         throw error
       }
-      if (delayMs > 0) host.startedAtMs = clock.monotonicMs()
+      host.startedAtMs = clock.monotonicMs()
       let left = false
       return () => {
         if (!left) leave(host)
@@ -110,7 +113,7 @@ interface Wait {
 /** Others of the host may have started meanwhile: the time is looked at again after each sleep. */
 async function sinceStart(host: Host, { clock, delayMs, signal }: Wait): Promise<void> {
   for (;;) {
-    const leftMs = host.startedAtMs + delayMs - clock.monotonicMs()
+    const leftMs = host.startedAtMs + delayMs + SLACK_MS - clock.monotonicMs()
     if (delayMs === 0 || leftMs <= 0) return
     // oxlint-disable-next-line no-await-in-loop -- see above
     await clock.sleep(leftMs, signal)

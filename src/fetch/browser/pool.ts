@@ -164,13 +164,9 @@ export class BrowserPool implements Pool {
   }
 
   #renewInTime(): void {
-    const { maxBrowserUses = 1000, onRestart } = this.#options
+    const { maxBrowserUses = 1000 } = this.#options
     const running = this.#running
-    if (running === undefined) return
-    if (!running.isConnected()) {
-      this.#forget(running)
-      onRestart?.()
-    } else if (this.#browserUses >= maxBrowserUses) this.#retire(running)
+    if (running !== undefined && this.#browserUses >= maxBrowserUses) this.#retire(running)
   }
 
   async #current(): Promise<Browser> {
@@ -183,6 +179,11 @@ export class BrowserPool implements Pool {
     try {
       const browser = await this.#options.launch()
       this.#running = browser
+      browser.once('disconnected', () => {
+        if (this.#running !== browser) return
+        this.#forget(browser)
+        this.#options.onRestart?.()
+      })
       return browser
     } catch (error) {
       this.#browser = undefined

@@ -78,8 +78,9 @@ function watch(slot: Slot, browser: Browser, gone: AbortController): void {
   page.on('crash', () => {
     gone.abort(new Error('the page crashed, as pages do that take too much memory'))
   })
+  // a browser that ends closes its pages first
   page.on('close', () => {
-    gone.abort(new Error('the page was closed'))
+    gone.abort(new BrowserGone('the page was closed'))
   })
   const onDisconnected = (): void => {
     gone.abort(new BrowserGone('the browser ended'))

@@ -196,9 +196,8 @@ export class Traffic {
 
   #requestOf(paused: Paused, parts: RequestParts): FetchRequest {
     const { request, signal } = this.#plan
-    const { session, maxBodyBytes, onSent } = request
+    const { session, maxBodyBytes } = request
     const { url, method } = paused.request
-    const isOwnHost = hostKeyOf(url) === hostKeyOf(request.url)
     return {
       url: bare(url),
       method,
@@ -207,10 +206,19 @@ export class Traffic {
       allowPrivate: parts.allowPrivate,
       ...(session === undefined ? {} : { session }),
       ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }),
-      // the page's host is told of each request, so that other workers keep their distance too
-      ...(isOwnHost && onSent !== undefined ? { onSent } : {}),
+      onSent: () => {
+        this.#noteSent(url)
+      },
       signal,
     }
+  }
+
+  /** The page's host is told in the store too, so that other workers keep their distance. */
+  #noteSent(url: string): void {
+    const { request } = this.#plan
+    const hostKey = hostKeyOf(url)
+    this.#deps.pace.started(hostKey)
+    if (hostKey === hostKeyOf(request.url)) request.onSent?.()
   }
 
   /** The browser's own: what scripts have set is among them. */
