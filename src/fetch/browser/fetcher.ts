@@ -120,7 +120,12 @@ async function fetchPage(request: FetchRequest, context: Context): Promise<Fetch
   const document = { ...result, headers: withoutRenderedMark(result.headers) }
   if (!isRenderable(request, document)) return document
   if (render.mode === 'auto' && ruleForBrowser(textOf(document)) === undefined) return document
-  return renderPage({ request, render, document }, context)
+  return renderPage({ request: withOwnSignal(request), render, document }, context)
+}
+
+/** All requests of a crawl share one signal, and many wait here at a time: it would have a listener for each. */
+function withOwnSignal(request: FetchRequest): FetchRequest {
+  return request.signal === undefined ? request : { ...request, signal: AbortSignal.any([request.signal]) }
 }
 
 /** A whole HTML page that a reader would be shown. */

@@ -67,6 +67,7 @@ export class Traffic {
   readonly #documentUrl: string
   #shown = false
   #asked = 0
+  #taken = 0
   #active = 0
   #ownQueue: Promise<unknown> = Promise.resolve()
   #onChange: () => void = () => undefined
@@ -82,6 +83,11 @@ export class Traffic {
     return this.#active
   }
 
+  /** Requests so far, those that were refused too. */
+  get asked(): number {
+    return this.#taken
+  }
+
   /** Called when `active` has changed. */
   onChange(listener: () => void): void {
     this.#onChange = listener
@@ -94,6 +100,7 @@ export class Traffic {
       return
     }
     this.#active++
+    this.#taken++
     this.#onChange()
     try {
       await this.#answer(paused, await this.#fetch(paused))

@@ -7,10 +7,14 @@ import type { Slot } from './slot.ts'
 
 /** Nothing asked for so long: the page has come to rest. */
 const QUIET_MS = 500
+/** A page that is never idle (an animation) is looked at after this. */
+const IDLE_MS = 2000
 
 /** Who knows what the page still asks for. */
 interface Activity {
   readonly active: number
+  /** So far. */
+  readonly asked: number
   onChange(listener: () => void): void
 }
 
@@ -30,7 +34,7 @@ export interface ReadyOptions {
  * it was read, which ends the reading of its markup for good.
  */
 export async function loadUntilReady(options: ReadyOptions): Promise<'ready' | 'stopped'> {
-  const { slot, url, wait, activity, clock, signal, reloading } = options
+  const { slot, url, wait, reloading } = options
   const { cdp, mainFrameId, page } = slot
   const events = watchLifecycle(cdp)
   try {
@@ -41,7 +45,7 @@ export async function loadUntilReady(options: ReadyOptions): Promise<'ready' | '
     const arrived = arriving.then(() => 'ready' as const)
     const stopped = reloading.then(() => (events.has(name, loaderId ?? '') ? arrived : ('stopped' as const)))
     const first = await Promise.race([arrived, stopped])
-    if (wait === 'networkidle' || first === 'stopped') await quiet(activity, clock, signal)
+    if (wait === 'networkidle' || first === 'stopped') await quiet(options)
     return first
   } finally {
     events.end()
@@ -83,8 +87,25 @@ function watchLifecycle(cdp: CDPSession): Lifecycle {
   }
 }
 
-/** Requests that wait for their turn at a host count as asked. */
-async function quiet(activity: Activity, clock: Clock, signal: AbortSignal): Promise<void> {
+/**
+ * Requests that wait for their turn at a host count as asked. On a busy machine half a second goes by before a script
+ * that has come is run: the page itself must have had nothing to do, at the beginning of that time and at its end.
+ */
+async function quiet({ slot, activity, clock, signal }: ReadyOptions): Promise<void> {
+  for (;;) {
+    const { asked } = activity
+    // oxlint-disable-next-line no-await-in-loop -- one look after the other
+    await whenIdle(slot)
+    // oxlint-disable-next-line no-await-in-loop -- see above
+    await withoutRequests(activity, clock, signal)
+    // oxlint-disable-next-line no-await-in-loop -- see above
+    await whenIdle(slot)
+    if (activity.active === 0 && activity.asked === asked) return
+    signal.throwIfAborted()
+  }
+}
+
+async function withoutRequests(activity: Activity, clock: Clock, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     let cancel: (() => void) | undefined
     const look = (): void => {
@@ -94,6 +115,16 @@ async function quiet(activity: Activity, clock: Clock, signal: AbortSignal): Pro
     signal.addEventListener('abort', () => cancel?.(), { once: true })
     activity.onChange(look)
     look()
+  })
+}
+
+/** The page's thread has nothing to do, or is never without work. */
+async function whenIdle({ cdp, mainFrameId }: Slot): Promise<void> {
+  const world = await cdp.send('Page.createIsolatedWorld', { frameId: mainFrameId, worldName: 'spoor' })
+  await cdp.send('Runtime.evaluate', {
+    expression: `new Promise((resolve) => requestIdleCallback(resolve, { timeout: ${IDLE_MS} })).then(() => 0)`,
+    contextId: world.executionContextId,
+    awaitPromise: true,
   })
 }
 
