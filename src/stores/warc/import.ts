@@ -5,6 +5,7 @@ import { cacheKeyOf } from '../../cache/key.ts'
 import { isStorableStatus } from '../../cache/policy.ts'
 import type { WarcRecord, WarcWriter } from '../../warc/contract.ts'
 import { type HttpResponseMessage, parseResponse } from '../../warc/http-message.ts'
+import { nameEntry, tellEntry } from './entry-field.ts'
 import { readWarc } from './reader.ts'
 
 export interface ImportOptions {
@@ -103,17 +104,15 @@ async function takeRecord(
   if (typeof message === 'string') return message
   if (!isStorableStatus(message.status)) return 'status'
   const identity = options.canonicalOf?.(url) ?? url
-  const key = cacheKeyOf({ url: identity })
+  const named = nameEntry(identity, message.headers)
   const atMs = record.dateMs ?? options.nowMs
-  const before = await store.head({ key, url: identity })
+  const before = await store.head(named)
   if (before !== undefined && before.fetchedAtMs > atMs) return 'older'
   const entry: NewCacheEntry = {
-    key,
-    url: identity,
+    ...named,
     ...(identity === url ? {} : { wireUrl: url }),
     method: 'GET',
     status: message.status,
-    headers: message.headers,
     fetchedAtMs: atMs,
     checkedAtMs: atMs,
     wireBytes: message.wireBytes,
@@ -188,8 +187,9 @@ export async function exportWarc({ store, writer, filter = {} }: ExportOptions):
       const found = await store.get({ key, url })
       if (found === undefined) continue
       const { entry, body } = found
-      const { method, status, headers, fetchedAtMs } = entry
+      const { method, status, fetchedAtMs } = entry
       const wireUrl = entry.wireUrl ?? url
+      const headers = tellEntry(entry)
       await writer.write({ url: wireUrl, dateMs: fetchedAtMs, method, requestHeaders: {}, status, headers, body })
       exported += 1
     }

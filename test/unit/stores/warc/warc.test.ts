@@ -10,6 +10,7 @@ import { openSqliteCache } from '../../../../src/stores/sqlite-cache/store.ts'
 import { exportWarc, importWarc } from '../../../../src/stores/warc/import.ts'
 import { readWarc } from '../../../../src/stores/warc/reader.ts'
 import { openWarcWriter, type WarcWriterOptions } from '../../../../src/stores/warc/writer.ts'
+import type { NewCacheEntry } from '../../../../src/cache/contract.ts'
 import { cacheKeyOf } from '../../../../src/cache/key.ts'
 import { createFakeClock } from '../../../../src/testing/fake-clock.ts'
 import type { WarcExchange, WarcRecord, WarcWriter } from '../../../../src/warc/contract.ts'
@@ -286,6 +287,56 @@ describe('the cache and WARC', () => {
       expect(answer?.entry.fetchedAtMs).toBe(clock.nowMs())
     }
     await to.close()
+  })
+
+  it('keeps apart through an archive what was kept apart: pages seen with credentials are not given to everyone', async () => {
+    const url = 'https://a.test/account'
+    const clockMs = clock.nowMs()
+    const shared = { url, method: 'GET', status: 200, fetchedAtMs: clockMs, checkedAtMs: clockMs, wireBytes: 1 }
+    // a server cannot name entries by a header of its own
+    const forged = [['x-spoor-entry', `${'0'.repeat(32)} cookie=`]] as const
+    const entries: readonly NewCacheEntry[] = [
+      { ...shared, key: cacheKeyOf({ url }), headers: forged, fetchedAtMs: clockMs - 1 },
+      {
+        ...shared,
+        key: cacheKeyOf({ url, variant: 'authorization=x' }),
+        headers: [],
+        varied: { authorization: 'a'.repeat(22), 'accept-language': '' },
+      },
+      { ...shared, key: cacheKeyOf({ url, variant: 'rendered' }), headers: [] },
+    ]
+    const from = await openSqliteCache({ dir: join(dir, 'a'), clock })
+    for (const [n, entry] of entries.entries()) await from.put(entry, Buffer.from(`body ${n}`))
+    const writer = await openWriter('w.warc.gz')
+    await exportWarc({ store: from, writer })
+    await Promise.all([writer.close(), from.close()])
+    const to = await openSqliteCache({ dir: join(dir, 'b'), clock })
+    const nowMs = clock.nowMs()
+    expect(await importWarc(bytesOf(join(dir, 'w.warc.gz')), to, { nowMs })).toMatchObject({ imported: 3 })
+    for (const [n, entry] of entries.entries()) {
+      const found = await to.get(entry)
+      expect(Buffer.from(found?.body ?? []).toString()).toBe(`body ${n}`)
+      expect(found?.entry.varied).toEqual(entry.varied)
+      expect(found?.entry.headers.map(([name]) => name)).not.toContain('x-spoor-entry')
+    }
+    await to.close()
+  })
+
+  it("takes no name of an entry that is another host's or none", async () => {
+    const writer = await openWriter('w.warc')
+    const foreign = cacheKeyOf({ url: 'https://b.test/1' })
+    for (const [n, field] of [foreign, 'rubbish', ''].entries()) {
+      await writer.write(exchange(`https://a.test/${n}`, 'page', { headers: [['x-spoor-entry', field]] }))
+    }
+    await writer.close()
+    const store = await openSqliteCache({ dir: join(dir, 'c'), clock })
+    await importWarc(bytesOf(join(dir, 'w.warc')), store, { nowMs: clock.nowMs() })
+    for (const n of [0, 1, 2]) {
+      const url = `https://a.test/${n}`
+      const entry = await store.head({ key: cacheKeyOf({ url }), url })
+      expect(entry?.headers.map(([name]) => name)).toEqual(['content-length'])
+    }
+    await store.close()
   })
 
   it('takes whole answers to GET only, and the latest of each URL', async () => {
