@@ -3,6 +3,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Lease, LeaseOptions, SettleAnswer, Settlement } from '../frontier/contract.ts'
 import type { EngineDeps, EngineEvent, EngineOptions, EngineRun, EngineTask, FinishReason } from './contract.ts'
+import { type BodyHold, createBodyBudget } from './body-budget.ts'
 import { type CachedHosts, createCachedHosts } from './cached-hosts.ts'
 import { createSlots } from '../util/slots.ts'
 import { type Hold, keepLeases, type LeaseKeeper } from './lease-keeper.ts'
@@ -12,6 +13,8 @@ import { waitForAny } from './wait-for-any.ts'
 
 /** When the page limit is reached: what few seeds there are still become known. */
 const SEEDS_GRACE_MS = 500
+/** Bodies in flight, before decompression: what is made of them weighs two or three times as much. */
+const MAX_BODIES_BYTES = 16 * 1024 * 1024
 /** A turn is taken when one in so many of those in flight has ended, */
 const FULL_SHARE = 4
 /** or after this long. */
@@ -39,6 +42,7 @@ class EngineLoop implements Engine {
   readonly #start: EngineStart
   readonly #roster: TaskRoster
   readonly #active = createSlots<Lease>()
+  readonly #bodies = createBodyBudget(MAX_BODIES_BYTES)
   /** Ends what is in flight. */
   readonly #abort = new AbortController()
   /** Ends the wait for work. */
@@ -178,7 +182,8 @@ class EngineLoop implements Engine {
     const { frontier } = deps.store
     const batch = this.#ended
     this.#ended = []
-    const free = this.#reason === undefined ? options.maxConcurrency - this.#active.size : 0
+    const isOpen = this.#reason === undefined && !this.#bodies.isUsedUp
+    const free = isOpen ? options.maxConcurrency - this.#active.size : 0
     // one call after the other in one turn of the event loop: a store can make them one transaction
     const askedAtMs = deps.clock.monotonicMs()
     const saving = batch.length > 0 ? deps.beforeSettle?.() : undefined
@@ -225,12 +230,15 @@ class EngineLoop implements Engine {
     const task = tasks.get(lease.request.task)
     if (task === undefined) throw new Error(`a lease of the task ${lease.request.task}, which does not run here`)
     const slot = this.#active.add(lease)
-    void this.#settleLater(runLease({ deps, task, lease, hold, signal: hold.signal }), slot)
+    const body = this.#bodies.hold()
+    const running = runLease({ deps, task, lease, hold, signal: hold.signal, onBody: body.add })
+    void this.#settleLater(running, slot, body)
   }
 
-  async #settleLater(running: Promise<Settlement>, slot: number): Promise<void> {
+  async #settleLater(running: Promise<Settlement>, slot: number, body: BodyHold): Promise<void> {
     try {
       const settlement = await running
+      body.release()
       this.#active.remove(slot)
       this.#cachedHosts?.note(settlement)
       this.#ended.push(settlement)

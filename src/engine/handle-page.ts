@@ -30,8 +30,8 @@ import { answered, outcomeOfThrown, type Story } from './settlement.ts'
 /** A refresh that is due within a second (in seconds) is meant as a redirect. */
 const INSTANT_S = 1
 
-/** The text of such a body weighs as much again or twice: the command's own handler takes them one after the other. */
-const HUGE_BODY_BYTES = 8 * 1024 * 1024
+/** Text and links of such a body weigh several times as much: the command's own handler takes them one after the other. */
+const HUGE_BODY_BYTES = 256 * 1024
 /** Of this process, whose memory it is about. */
 let hugePages: Promise<unknown> = Promise.resolve()
 

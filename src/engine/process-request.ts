@@ -121,7 +121,7 @@ function methodOf({ hops, request: { method = 'GET' } }: Lease): string {
   return method !== 'GET' && hasTurnedToGet(hops) ? 'GET' : method
 }
 
-function fetchRequestOf({ task, lease, signal }: ProcessOptions): FetchRequest {
+function fetchRequestOf({ task, lease, signal, onBody }: ProcessOptions): FetchRequest {
   const { request } = lease
   const method = methodOf(lease)
   const seedHost = task.door.isSeedHost(lease.hostKey)
@@ -133,6 +133,7 @@ function fetchRequestOf({ task, lease, signal }: ProcessOptions): FetchRequest {
     session: task.settings.name,
     signal,
   }
+  if (onBody !== undefined) sent.onBody = onBody
   if (method !== 'GET') sent.method = method
   if (task.timeoutMs !== undefined) sent.timeoutMs = task.timeoutMs
   const render = renderRequestOf(task)

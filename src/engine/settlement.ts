@@ -18,6 +18,8 @@ export interface ProcessOptions {
   readonly hold: Hold
   /** Of the hold: aborts before the lease runs out, and when the crawl is aborted. */
   readonly signal: AbortSignal
+  /** Told of what has come of the body. */
+  readonly onBody?: (bytes: number) => void
 }
 
 export interface Story extends ProcessOptions {

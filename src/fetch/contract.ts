@@ -23,6 +23,8 @@ export interface FetchRequest {
   readonly signal?: AbortSignal
   /** Called when the request is about to be written to its connection; again when it is repeated. */
   readonly onSent?: () => void
+  /** Called with the length of each piece of a body that has come, before decompression. */
+  readonly onBody?: (bytes: number) => void
   /** Show the page to a browser, and answer what its scripts made of it. Default: no. */
   readonly render?: RenderRequest
 }

@@ -21,6 +21,7 @@ export interface ExchangePlan {
   /** Keep this many bytes without a failure. */
   readonly truncateAtBytes: number | undefined
   readonly onSent: (() => void) | undefined
+  readonly onBody: ((bytes: number) => void) | undefined
   /** A proxy that is spoken to in absolute form: a 407 is then its own. */
   readonly answeringProxy: Proxy | undefined
   readonly clock: Clock
@@ -124,6 +125,7 @@ export class Exchange {
     if (headerOf(headers, 'content-encoding') !== undefined)
       this.#codings = parseCodings(headerTokens(headers, 'content-encoding'))
     const length = Number(headerOf(headers, 'content-length') ?? 0)
+    if (length <= this.#wireLimit()) this.#body.expect(length)
     if (length > this.#wireLimit() && !this.#cuts()) this.#tooLarge(`a Content-Length of ${length}`)
   }
 
@@ -131,6 +133,7 @@ export class Exchange {
     if (this.#settled || this.#bodyless) return true
     if (this.#plan.idleTimeoutMs !== undefined) this.#lastByteMs = this.#plan.clock.monotonicMs()
     this.#body.add(chunk)
+    this.#plan.onBody?.(chunk.length)
     this.#wireBytes += chunk.length
     if (this.#wireBytes <= this.#wireLimit()) return true
     if (this.#cuts()) this.#finish(true)

@@ -188,6 +188,7 @@ function planOf(request: FetchRequest, answeringProxy: Proxy | undefined, contex
     maxBodyBytes: request.maxBodyBytes ?? options.maxBodyBytes ?? 32 * 1024 * 1024,
     truncateAtBytes: request.truncateAtBytes,
     onSent: request.onSent,
+    onBody: request.onBody,
     answeringProxy,
     clock,
   }

@@ -8,6 +8,8 @@ import type { ThreadData } from './thread.ts'
 import { portOf } from './thread-port.ts'
 import { type Answer, unpackFault } from './wire.ts'
 
+/** What the thread makes dies with each message: a larger nursery would only be more memory. */
+const YOUNG_MB = 12
 /** A thread that was told that its store is closed has this long to end by itself. */
 const END_WITHIN_MS = 2000
 
@@ -16,7 +18,8 @@ const END_WITHIN_MS = 2000
  * alive only while something is asked of it.
  */
 export async function openStoreInThread(data: ThreadData): Promise<Store> {
-  const worker = new Worker(new URL('thread.js', import.meta.url), { workerData: data })
+  const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB }
+  const worker = new Worker(new URL('thread.js', import.meta.url), { workerData: data, resourceLimits })
   const gone = new Promise<void>((resolve) => {
     worker.once('exit', () => {
       resolve()
