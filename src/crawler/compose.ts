@@ -9,6 +9,7 @@ import { createCacheGate } from '../cache/gate.ts'
 import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
 import { CrawlError } from '../core/errors.ts'
+import type { StoredRequest } from '../core/request.ts'
 import { userAgentOf } from '../util/package-version.ts'
 import type { BrowserFetcher } from '../fetch/browser/fetcher.ts'
 import type { Fetcher } from '../fetch/contract.ts'
@@ -27,7 +28,7 @@ import { openMemoryStore } from '../stores/memory/store.ts'
 import { loadDriver } from '../stores/sqlite-driver.ts'
 import { connectStore } from '../stores/sqlite/served/client.ts'
 import { openStoreInThread } from '../stores/sqlite/served/open.ts'
-import { serveGuest } from '../stores/sqlite/served/server.ts'
+import { serveGuests } from '../stores/sqlite/served/server.ts'
 import { openSqliteStore } from '../stores/sqlite/store.ts'
 import { openSqliteCache } from '../stores/sqlite-cache/store.ts'
 export { exportWarc, importWarc } from '../stores/warc/import.ts'
@@ -58,6 +59,8 @@ export interface PartsExtras {
   readonly leads?: boolean
   /** The process that leads has the embedded store open, and is asked for it. */
   readonly storePort?: StorePort
+  /** Told of requests that other processes have added to that store. */
+  readonly onKnown?: (requests: readonly StoredRequest[]) => void
   /** One of several worker processes: what all would tell is told by the one that leads. */
   readonly works?: boolean
   /** Opened already, and not closed here: instead of what the options name. */
@@ -357,19 +360,14 @@ async function openWorkingStore(
   options: Pick<ResolvedOptions, 'dir' | 'store'>,
   extras: PartsExtras,
 ): Promise<Pick<Parts, 'store' | 'serve'>> {
-  const { clock, random, leads = false, storePort, opened } = extras
+  const { clock, random, leads = false, storePort, onKnown, opened } = extras
   if (opened?.store !== undefined) return { store: opened.store, serve: undefined }
-  if (storePort !== undefined) return { store: await connectStore(storePort), serve: undefined }
+  if (storePort !== undefined) return { store: await connectStore(storePort, onKnown), serve: undefined }
   if (options.store !== undefined) return { store: await openStore(options, extras), serve: undefined }
   const { dir } = options
   if (!leads && canUseThread(clock)) return { store: await openStoreInThread({ dir }), serve: undefined }
   const store = await openSqliteStore({ dir, clock, random })
-  return {
-    store,
-    serve: (port) => {
-      serveGuest(store, port)
-    },
-  }
+  return { store, serve: serveGuests(store) }
 }
 
 /** A thread has the system's clock, and runs what was compiled. */

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import type { ResolvedOptions } from '../config/options.ts'
+import type { StoredRequest } from '../core/request.ts'
 import { systemClock } from '../core/clock.ts'
 import { silentLogger } from '../core/logger.ts'
 import type { EngineEvent, FinishReason } from '../engine/contract.ts'
@@ -86,8 +87,11 @@ export async function startWorker(start: WorkerStart): Promise<CrawlWorker> {
   }
   const planned = await planOf(start, options)
   const { storePort } = start
-  const parts = await openParts(options, { ...launch, ...(storePort === undefined ? {} : { storePort }) })
   const tasks = new Map<string, OpenTask>()
+  const onKnown = (requests: readonly StoredRequest[]): void => {
+    for (const request of requests) tasks.get(request.task)?.engineTask.door.note([request])
+  }
+  const parts = await openParts(options, { ...launch, onKnown, ...(storePort === undefined ? {} : { storePort }) })
   for (const one of planned) {
     // oxlint-disable no-await-in-loop -- one after the other, as they stand
     const task = await openTask(parts, { ...launch, ...one, options: ownOptions(one.options) })

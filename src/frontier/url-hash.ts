@@ -20,10 +20,15 @@ export function createUrlHash(random: Random): UrlHash {
   const start = Int32Array.of(Math.floor(random() * 0x100000000), Math.floor(random() * 0x100000000))
   const state = new Int32Array(2)
   const prefixes = new Map<string, Int32Array>()
+  // links of one page nearly all have the same one, the very same string
+  let last: { readonly prefix: string; readonly after: Int32Array } = { prefix: '', after: start }
 
   const stateAfter = (prefix: string): Int32Array => {
-    const known = prefixes.get(prefix)
-    if (known !== undefined) return known
+    if (prefix === last.prefix) return last.after
+    last = { prefix, after: prefixes.get(prefix) ?? newStateAfter(prefix) }
+    return last.after
+  }
+  const newStateAfter = (prefix: string): Int32Array => {
     const after = new Int32Array(2)
     mix(after, start, { text: prefix, from: 0, to: prefix.length })
     if (prefixes.size >= MAX_PREFIXES) prefixes.clear()

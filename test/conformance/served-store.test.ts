@@ -9,7 +9,7 @@ import type { StoredRequest } from '../../src/core/request.ts'
 import type { TaskSettings } from '../../src/frontier/contract.ts'
 import type { Store, StorePort } from '../../src/stores/contract.ts'
 import { connectStore } from '../../src/stores/sqlite/served/client.ts'
-import { serveGuest, serveStore } from '../../src/stores/sqlite/served/server.ts'
+import { serveGuests, serveStore } from '../../src/stores/sqlite/served/server.ts'
 import { portOf } from '../../src/stores/sqlite/served/thread-port.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { createFakeClock } from '../../src/testing/fake-clock.ts'
@@ -22,9 +22,18 @@ interface Guest {
   die(): void
 }
 
+const halls = new WeakMap<SqliteStore, (port: StorePort) => void>()
+
+/** All guests of one store meet. */
+function serveAll(store: SqliteStore): (port: StorePort) => void {
+  const known = halls.get(store) ?? serveGuests(store)
+  halls.set(store, known)
+  return known
+}
+
 async function connectGuest(store: SqliteStore): Promise<Guest> {
   const { port1, port2 } = new MessageChannel()
-  serveGuest(store, portOf(port1))
+  serveAll(store)(portOf(port1))
   return {
     store: await connectStore(portOf(port2)),
     die: () => {

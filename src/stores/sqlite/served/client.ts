@@ -6,12 +6,12 @@ import type { Frontier, FrontierCapabilities, Lease, LeaseOptions, Settlement } 
 import type { ItemStore } from '../../../items/contract.ts'
 import type { StateStore } from '../../../core/state-store.ts'
 import type { Store, StorePort } from '../../contract.ts'
-import type { Answer, Call, LeasePart } from './wire.ts'
-import { nameOf, packRequest, packSettlement, unpackFault, unpackLease } from './wire.ts'
+import type { Answer, Call, LeasePart, RequestPart } from './wire.ts'
+import { nameOf, packRequest, packSettlement, unpackFault, unpackLease, unpackRequest } from './wire.ts'
 
 /** Rejects as the opening of the store at the other end does. Closing it closes the port's end only at the other side. */
-export async function connectStore(port: StorePort): Promise<Store> {
-  const line = new Line(port)
+export async function connectStore(port: StorePort, onKnown?: OnKnown): Promise<Store> {
+  const line = new Line(port, onKnown)
   const { location, owner, capabilities } = await line.ask<Greeting>('hello')
   line.location = location
   let closing: Promise<void> | undefined
@@ -32,6 +32,9 @@ export async function connectStore(port: StorePort): Promise<Store> {
   }
 }
 
+/** Told of requests that others have added. */
+export type OnKnown = (requests: readonly StoredRequest[]) => void
+
 export interface Greeting {
   readonly location: string
   readonly owner: string | undefined
@@ -47,13 +50,15 @@ interface Waiting {
 class Line {
   location = 'the store'
   readonly #port: StorePort
+  readonly #onKnown: OnKnown | undefined
   readonly #waiting = new Map<number, Waiting>()
   #out: Call[] = []
   #lastId = 0
   #over = false
 
-  constructor(port: StorePort) {
+  constructor(port: StorePort, onKnown: OnKnown | undefined) {
     this.#port = port
+    this.#onKnown = onKnown
     port.onMessage((message) => {
       for (const answer of message as readonly Answer[]) this.#hear(answer)
     })
@@ -106,6 +111,10 @@ class Line {
   }
 
   #hear([id, value, fault]: Answer): void {
+    if (id === 0) {
+      this.#onKnown?.((value as readonly RequestPart[]).map(unpackRequest))
+      return
+    }
     const waiting = this.#waiting.get(id)
     if (waiting === undefined) return
     this.#waiting.delete(id)

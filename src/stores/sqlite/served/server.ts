@@ -1,10 +1,10 @@
 /** Answers the calls of a client at the other end of a port from a store that is open here. */
 
-import type { Frontier, Lease } from '../../../frontier/contract.ts'
+import type { Frontier, Lease, LeaseOptions } from '../../../frontier/contract.ts'
 import type { Store, StorePort } from '../../contract.ts'
 import type { SqliteStore } from '../store.ts'
 import type { Greeting } from './client.ts'
-import type { Answer, Call, LeaseName, SettlementPart } from './wire.ts'
+import type { Answer, Call, LeaseName, RequestPart, SettlementPart } from './wire.ts'
 import { packFault, packLease, unpackRequest, unpackSettlement } from './wire.ts'
 
 export interface Served {
@@ -19,11 +19,17 @@ export interface Served {
 
 /** Calls wait until there is something to ask. Ends with the port: `leave` has been called then, once. */
 export function serveStore(served: Promise<Served>, port: StorePort): void {
-  const session = new ClientSession(served, port)
+  openSession(served, port, new Set())
+}
+
+function openSession(served: Promise<Served>, port: StorePort, all: Set<ClientSession>): void {
+  const session = new ClientSession(served, port, all)
+  all.add(session)
   port.onMessage((message) => {
     session.hear(message as readonly Call[])
   })
   port.onClose(() => {
+    all.delete(session)
     session.lost()
   })
 }
@@ -33,6 +39,8 @@ type Method = (...args: never[]) => Promise<unknown>
 class ClientSession {
   readonly #served: Promise<Served>
   readonly #port: StorePort
+  /** Those that work through the same store, this one among them. */
+  readonly #all: ReadonlySet<ClientSession>
   #methods: ReadonlyMap<string, Method> | undefined
   /** Given and not settled, by id: a client names them by id and token only. */
   readonly #leases = new Map<string, Lease>()
@@ -40,9 +48,20 @@ class ClientSession {
   #out: Answer[] = []
   #left: Promise<void> | undefined
 
-  constructor(served: Promise<Served>, port: StorePort) {
+  constructor(served: Promise<Served>, port: StorePort, all: ReadonlySet<ClientSession>) {
     this.#served = served
     this.#port = port
+    this.#all = all
+  }
+
+  /** Waits for work that others may be holding. */
+  get isWaiting(): boolean {
+    return this.#waits.size > 0
+  }
+
+  /** Others have found these, and the store holds them. */
+  tellKnown(requests: readonly RequestPart[]): void {
+    this.#say([0, requests])
   }
 
   /** In their order and without a turn of the event loop in between. */
@@ -110,9 +129,13 @@ class ClientSession {
       tasks: () => store.tasks(),
       verify: () => store.verify(),
       openTask: (settings) => frontier.openTask(settings),
-      add: (requests: Parameters<typeof unpackRequest>[0][]) => frontier.add(requests.map(unpackRequest)),
-      lease: async (options) => {
-        const leases = await frontier.lease(options)
+      add: async (requests: RequestPart[]) => {
+        const answers = await frontier.add(requests.map(unpackRequest))
+        this.#tellOthers(requests)
+        return answers
+      },
+      lease: async (options: LeaseOptions) => {
+        const leases = await frontier.lease({ ...options, max: this.#fairShare(options.max) })
         for (const lease of leases) this.#leases.set(lease.id, lease)
         return leases.map(packLease)
       },
@@ -134,6 +157,19 @@ class ClientSession {
     }
   }
 
+  /** Who asks first must not take all places of a host again and again while others wait for one. */
+  #fairShare(max: number): number {
+    let takers = 1
+    for (const other of this.#all) if (other !== this && other.isWaiting) takers++
+    return Math.ceil(max / takers)
+  }
+
+  /** Otherwise each would bring to the store once more what another has found. */
+  #tellOthers(requests: readonly RequestPart[]): void {
+    if (requests.length === 0) return
+    for (const other of this.#all) if (other !== this) other.tellKnown(requests)
+  }
+
   /** A lease that was never given here is lost. */
   async #renew(frontier: Frontier, names: readonly LeaseName[], leaseMs: number): Promise<readonly boolean[]> {
     const leases = this.#leasesOf(names)
@@ -150,6 +186,7 @@ class ClientSession {
       return lease === undefined ? [] : [unpackSettlement(part, lease)]
     })
     const answers = await frontier.settle(settlements)
+    this.#tellOthers(parts.flatMap((part, index) => (leases[index] === undefined ? [] : part[3])))
     let at = 0
     return leases.map((lease) => {
       if (lease === undefined) return 'lost'
@@ -159,10 +196,11 @@ class ClientSession {
   }
 }
 
-/** A process of its own works through this store: it is listed by a name of its own, and what it holds is its own. */
-export function serveGuest(store: SqliteStore, port: StorePort): void {
-  serveStore(
-    store.admit().then((guest) => ({ store, ...guest })),
-    port,
-  )
+/** Processes that work through this store: each is listed by a name of its own, and what it holds is its own. */
+export function serveGuests(store: SqliteStore): (port: StorePort) => void {
+  const all = new Set<ClientSession>()
+  return (port) => {
+    const admitted = store.admit().then((guest) => ({ store, ...guest }))
+    openSession(admitted, port, all)
+  }
 }

@@ -8,7 +8,7 @@ import type { ItemDraft } from '../../../items/contract.ts'
 /** `id` 0: no answer is wanted. */
 export type Call = readonly [id: number, method: string, ...args: unknown[]]
 
-/** With a third part the call was rejected. */
+/** With a third part the call was rejected. `id` 0: what others have added, not asked for. */
 export type Answer = readonly [id: number, value: unknown, fault?: Fault]
 
 interface Fault {
@@ -19,7 +19,7 @@ interface Fault {
   readonly stack?: string | undefined
 }
 
-type RequestPart = readonly [
+export type RequestPart = readonly [
   task: string,
   url: string,
   fingerprint: string,

@@ -23,3 +23,30 @@ describe('a body collector', () => {
     expect(collector.take()).toBe(chunk)
   })
 })
+
+const piece = (bytes: number, fill: number): Buffer => Buffer.alloc(bytes, fill)
+const collect = (expected: number, pieces: readonly Buffer[]): Buffer => {
+  const collector = createBodyCollector()
+  collector.expect(expected)
+  for (const each of pieces) collector.add(each)
+  return collector.take()
+}
+
+describe('a body whose length was told', () => {
+  const pieces = Array.from({ length: 20 }, (_, index) => piece(64 * 1024, index))
+  const whole = Buffer.concat(pieces)
+
+  it.each([
+    ['as told', whole.length],
+    ['longer than told', whole.length - 100_000],
+    ['shorter than told', whole.length + 5_000_000],
+    ['told to be small', 10],
+  ])('is whole when it is %s', (_name, expected) => {
+    expect(collect(expected, pieces).equals(whole)).toBe(true)
+  })
+
+  it('is not copied at its end', () => {
+    const body = collect(whole.length, pieces)
+    expect(body.buffer.byteLength).toBe(whole.length)
+  })
+})
