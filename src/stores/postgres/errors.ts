@@ -93,9 +93,21 @@ export function storeError(error: unknown, location: string): unknown {
     const problem = 'the server finds damaged data. Restore a copy'
     return new CrawlError('STORE_CORRUPT', { cause: error, context: { location, problem } })
   }
-  const hint = code === undefined ? undefined : HINTS[code]
+  const hint = tlsHint(error) ?? (code === undefined ? undefined : HINTS[code])
   if (hint === undefined && !isConnectionLoss(error)) return error
   return unavailable(location, { problem: hint ?? `expected an answer, found: ${wordsOf(error)}`, cause: error })
+}
+
+/** The driver and Node.js tell of TLS by words and by codes of their own. */
+const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|CERT_|EPROTO$|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_(VERIFY|GET)_)/
+
+function tlsHint(error: unknown): string | undefined {
+  const said = wordsOf(error)
+  if (said.includes('does not support SSL')) {
+    return 'expected a server that speaks TLS, as the URL asks for it (sslmode), found one that does not'
+  }
+  if (!TLS_CODES.test(stateOf(error) ?? '')) return undefined
+  return `expected a certificate that this machine trusts, found: ${said}. See sslmode and sslrootcert of the URL`
 }
 
 function firstStateOf(error: unknown): string | undefined {
