@@ -32,6 +32,24 @@ const CRAWLS: readonly CommandSpec[] = [
     load: async () => (await import('./commands/crawl.ts')).runCrawl,
   },
   {
+    name: 'run',
+    summary: 'run a crawler file: a task, tasks or a crawler with handlers, in TypeScript or JavaScript',
+    usage: ['FILE [URL…] [options]', 'FILE [URL…] --dry-run'],
+    details: [
+      'The default export of FILE is a task (defineTask), a list of tasks or a Crawler. TypeScript needs no build; what the file imports as "spoor" is this command itself.',
+      'It takes the options of "spoor crawl": a flag wins over what the file says, for all its tasks. URLs are where it begins, in place of the seeds of the task; with several tasks --task NAME says which one is run.',
+      'Resumes as "spoor crawl" does. With --processes each worker process loads the file.',
+      'Of several tasks, each has a file of its own: -o items.jsonl is items-NAME.jsonl.',
+    ],
+    examples: [
+      { command: 'spoor run shop.ts', does: 'run all tasks of the file' },
+      { command: 'spoor run shop.ts --dry-run', does: 'what would be fetched, and by which rule' },
+      { command: 'spoor run crawler.ts https://example.com/ --depth 1 -o items.jsonl', does: 'begin at a URL' },
+    ],
+    positionals: { min: 1, max: ANY, name: 'FILE' },
+    load: async () => (await import('./commands/run-file.ts')).runFile,
+  },
+  {
     name: 'status',
     summary: 'where the crawl stands',
     usage: ['[options]'],
@@ -243,4 +261,4 @@ const STARTERS: readonly CommandSpec[] = [
 export const COMMANDS: readonly CommandSpec[] = [...CRAWLS, ...UPKEEP, ...QUESTIONS, ...STARTERS]
 
 /** Commands that later versions bring: named, so that a script of theirs gets a clear answer. */
-export const LATER_COMMANDS: readonly string[] = ['run', 'graph', 'dashboard', 'bench']
+export const LATER_COMMANDS: readonly string[] = ['graph', 'dashboard', 'bench']

@@ -13,9 +13,10 @@ import {
   parseText,
 } from './parse.ts'
 
-/** Every command that reads options. `run` and others of later versions join here. */
+/** Every command that reads options. Others of later versions join here. */
 export const COMMAND_NAMES = [
   'crawl',
+  'run',
   'status',
   'failures',
   'why',

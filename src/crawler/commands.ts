@@ -3,8 +3,10 @@
 import { systemClock } from '../core/clock.ts'
 import { createLogger } from '../core/logger.ts'
 import { systemRandom } from '../util/random.ts'
+import type { ResolvedOptions } from '../config/options.ts'
 import type { CrawlOptions, CrawlRun } from './contract.ts'
 import { launch } from './launch.ts'
+import type { RunPlan } from './run-file.ts'
 
 export { openCacheAccess } from './cache-access.ts'
 export { clearCrawl } from './forget-task.ts'
@@ -15,25 +17,34 @@ export { openForReading } from './read-crawl.ts'
 const HANDLER_TIMEOUT_MS = 600_000
 
 export function startCrawl(options: CrawlOptions): CrawlRun {
+  const handler = { kind: 'page-record' } as const
+  return startRun(
+    { options, tasks: [{ options, seeds: options.seeds, handler, handlerTimeoutMs: HANDLER_TIMEOUT_MS }] },
+    options,
+  )
+}
+
+type RunExtras = Omit<CrawlOptions, keyof ResolvedOptions | 'seeds'>
+
+/** What the crawler of the file listens to hears of it as well. */
+export function startRun(plan: RunPlan, options: RunExtras): CrawlRun {
   const { onLog } = options
   return launch({
-    options,
-    tasks: [
-      {
-        options,
-        seeds: options.seeds,
-        handler: { kind: 'page-record' },
-        handlerTimeoutMs: HANDLER_TIMEOUT_MS,
-      },
-    ],
+    options: plan.options,
+    tasks: plan.tasks,
+    ...(plan.opened === undefined ? {} : { opened: plan.opened }),
+    ...(plan.onEvent === undefined ? {} : { onEvent: plan.onEvent }),
     clock: systemClock,
     random: systemRandom,
     log: createLogger({
-      level: onLog === undefined ? 'silent' : options.logLevel,
+      level: onLog === undefined ? 'silent' : plan.options.logLevel,
       nowMs: () => systemClock.nowMs(),
       write: (line) => onLog?.(line),
     }),
-    onWarning: options.onWarning,
+    onWarning: (message) => {
+      options.onWarning(message)
+      plan.onWarning?.(message)
+    },
     ...(options.stdin === undefined ? {} : { stdin: options.stdin }),
     ...(options.openForce === undefined ? {} : { openForce: options.openForce }),
     ...(options.env === undefined ? {} : { env: options.env }),

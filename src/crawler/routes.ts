@@ -47,7 +47,7 @@ function renderPart(
 }
 
 /** For people. */
-function nameOfRule({ name, label, match }: Rule): string {
+export function nameOfRule({ name, label, match }: Rule): string {
   if (name !== undefined) return name
   if (label !== undefined) return String(label)
   if (match === undefined) return 'default'

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { configError } from '../../config/given.ts'
 import type { ResolvedOptions } from '../../config/options.ts'
 import { storeKindOf } from '../../config/store-url.ts'
-import type { CrawlRun, CrawlSummary, ForceStart } from '../../crawler/contract.ts'
+import type { CrawlOptions, CrawlRun, CrawlSummary, ForceStart, RunFile } from '../../crawler/contract.ts'
 import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
@@ -34,24 +34,39 @@ export async function runCrawl(context: CommandContext): Promise<ExitCode> {
 
 /** Runs the crawl of the options to its end. */
 export async function crawlSeeds(context: CommandContext, seeds: readonly string[]): Promise<ExitCode> {
+  const { startCrawl } = await loadLibrary()
+  return crawlToEnd(context, (extras) => startCrawl({ ...context.options, ...extras, seeds }))
+}
+
+/** What the command gives to a run. */
+export type RunExtras = Omit<CrawlOptions, keyof ResolvedOptions | 'seeds'>
+
+/** Starts a crawl, shows it, and sums it up. `file`: what worker processes load. */
+export async function crawlToEnd(
+  context: CommandContext,
+  start: (extras: RunExtras) => CrawlRun,
+  file?: RunFile,
+): Promise<ExitCode> {
   const { options, host, output } = context
   if (options.processes !== 1 && options.store !== undefined && storeKindOf(options.store) === 'memory')
     throw configError(
       `--processes ${options.processes}: expected 1 with --store memory:, which no other process sees; leave --store out to share the folder ${options.dir}`,
     )
-  const { startCrawl } = await loadLibrary()
   const { startPool } = await import('../../cluster/supervisor.ts')
-  const run = startCrawl({
-    ...options,
-    seeds,
+  const pool = {
+    processes: options.processes,
+    clock: host.clock,
+    env: host.env,
+    ...(file === undefined ? {} : { file }),
+  }
+  const run = start({
     stdin: host.stdin,
     writeOutput: output.write,
     env: host.env,
     ...(options.processes === 1
       ? {}
       : {
-          openForce: (start: ForceStart) =>
-            startPool(start, { processes: options.processes, clock: host.clock, env: host.env }),
+          openForce: (force: ForceStart) => startPool(force, pool),
         }),
     onWarning: (message) => {
       output.hint(clean(message))

@@ -97,7 +97,7 @@ export const WHAT = {
     flag: 'fresh',
     default: false,
     group: 'What to crawl',
-    on: ['crawl', 'demo'],
+    on: ['crawl', 'run', 'demo'],
     doc: 'Forget what this crawl has done so far and begin again.',
   }),
   recrawl: toggle({

@@ -6,6 +6,13 @@ import { parseHttpOption } from '../parse.ts'
 import { ALL, BATCH } from './commands.ts'
 
 export const INPUT = {
+  dryRun: toggle({
+    flag: 'dry-run',
+    default: false,
+    group: 'Input',
+    on: ['run'],
+    doc: 'Send nothing and keep nothing: say what becomes of each seed, and which rule would take it.',
+  }),
   retryFailures: toggle({
     flag: 'retry',
     default: false,

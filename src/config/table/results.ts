@@ -14,7 +14,7 @@ export const RESULTS = {
     placeholder: 'FILE',
     default: undefined,
     group: 'Results',
-    on: ['crawl', 'export', 'demo'],
+    on: ['crawl', 'run', 'export', 'demo'],
     doc: 'Write the items to a .jsonl, .csv, .sqlite or .parquet file; `-` is stdout.',
   }),
   format: choice({
@@ -23,7 +23,7 @@ export const RESULTS = {
     default: undefined,
     defaultText: "told by the file's ending",
     group: 'Results',
-    on: ['crawl', 'export', 'demo'],
+    on: ['crawl', 'run', 'export', 'demo'],
     doc: 'Format of the output.',
   }),
   select: list({
