@@ -25,7 +25,7 @@ export function explainRepeats(log: readonly SiteLogEntry[], blows: readonly Blo
     if (earlier === undefined) continue
     repeats++
     const blow = blows.find((one) => explains(one, earlier, entry))
-    if (blow === undefined) unexplained.push(tell(url, earlier, entry))
+    if (blow === undefined) unexplained.push(`${tell(url, earlier, entry)}; ${tellBlows(blows, earlier)}`)
     else charged.set(blow, (charged.get(blow) ?? 0) + 1)
   }
   for (const [blow, count] of charged) {
@@ -44,6 +44,12 @@ function explains(blow: Blow, earlier: SiteLogEntry, later: SiteLogEntry): boole
 
 function workerOf({ headers }: SiteLogEntry): string {
   return headers['user-agent'] ?? ''
+}
+
+/** What happened around that time, to whomever. */
+function tellBlows(blows: readonly Blow[], { atMs }: SiteLogEntry): string {
+  const near = blows.filter(({ fromMs, untilMs }) => fromMs < atMs + LEASE_MS && untilMs > atMs - LEASE_MS)
+  return near.map(({ worker, kind, fromMs, untilMs }) => `${kind} ${worker} ${ms(fromMs)}-${ms(untilMs)}`).join(', ')
 }
 
 function ms(at: number | undefined): string {
