@@ -5,6 +5,8 @@ import { createHash } from 'node:crypto'
 /** What a page or a blob takes up in memory beside its texts and data: measured, see docs/stores/redis.md. */
 const PAGE_BYTES = 700
 const BLOB_BYTES = 400
+/** The server's allocator rounds up. */
+const ROUNDING = 1.1
 
 /**
  * sums     numbers that are true for all: pages, blobs, bytes, hits and so on; and the format
@@ -41,7 +43,7 @@ end
 local function count_blob(packed, sign)
   add('blobs', sign)
   add('packedBytes', sign * packed)
-  add('bytes', sign * (packed + ${BLOB_BYTES}))
+  add('bytes', sign * (math.floor(packed * ${ROUNDING}) + ${BLOB_BYTES}))
 end
 
 local function release(digest)
