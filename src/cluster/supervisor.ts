@@ -22,8 +22,6 @@ export interface PoolOptions {
 const MAX_RESTARTS = 20
 /** Of a worker that was told to end at once and does not. */
 const KILL_AFTER_MS = 5_000
-/** Young objects of a page must not be moved about while it is worked on: fewer collections, each as cheap. */
-const NODE_OPTIONS = ['--max-semi-space-size=32']
 
 export function startPool(start: ForceStart, options: PoolOptions): CrawlForce {
   return new Pool(start, options)
@@ -106,7 +104,7 @@ class Pool implements CrawlForce {
   #fork(number: number): void {
     const child = fork(fileURLToPath(new URL('process-main.js', import.meta.url)), [], {
       env: this.#options.env as NodeJS.ProcessEnv,
-      execArgv: NODE_OPTIONS,
+      execArgv: [],
       serialization: 'advanced', // regular expressions among the options
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })

@@ -53,7 +53,7 @@ CREATE TABLE state(key TEXT PRIMARY KEY, value TEXT NOT NULL);
 export const CONNECTION = `
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
-PRAGMA cache_size = -24576;
+PRAGMA cache_size = -16384;
 PRAGMA wal_autocheckpoint = 0;
 PRAGMA temp_store = MEMORY;
 `
