@@ -11,6 +11,7 @@ import type {
   CacheStats,
 } from '../../cache/contract.ts'
 import { hostOf, hostPrefixOf } from '../../cache/key.ts'
+import type { FindRow } from './finder.ts'
 import { type EntryRow, entryOf, type FoundRow, keyBytes, PARTS, type Statements } from './rows.ts'
 import { type CacheState, nextTurn } from './state.ts'
 import { checksumOf, PART_BYTES } from './write.ts'
@@ -21,8 +22,13 @@ export type Found =
   /** The body is not what was written. */
   | { readonly kind: 'damaged'; readonly body: number; readonly crc: number }
 
-export async function readAnswer(sql: Statements, { key, url }: CacheId): Promise<Found> {
-  const row = sql.find.get(keyBytes(key)) as FoundRow | undefined
+export interface Reading {
+  readonly sql: Statements
+  readonly find: FindRow
+}
+
+export async function readAnswer({ sql, find }: Reading, { key, url }: CacheId): Promise<Found> {
+  const row = await find(key)
   const entry = row === undefined || row.url !== url ? undefined : entryOf(row)
   if (row === undefined || entry === undefined) return { kind: 'missing' }
   const found = (body: Uint8Array): Found => ({

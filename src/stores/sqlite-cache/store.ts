@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../../core/clock.ts'
 import { CrawlError } from '../../core/errors.ts'
 import { createBatchWriter } from './batch.ts'
 import { createCap } from './cap.ts'
+import { createFinder, type FindRow } from './finder.ts'
 import { closedError, storeError } from './faults.ts'
 import { createNotes, type Notes } from './notes.ts'
 import { checkpoint, pruneCache } from './prune.ts'
@@ -40,12 +41,14 @@ export async function openSqliteCache(options: SqliteCacheOptions): Promise<Cach
   const sql = prepareStatements(database)
   const notes = createNotes(sql)
   const writer = createBatchWriter({ database, clock, location: file, rideAlong: notes.write })
-  return createStore({ state: { database, file, sql, writer, clock }, notes, codec, maxBytes: options.maxBytes })
+  const find = createFinder(database, sql)
+  return createStore({ state: { database, file, sql, writer, clock }, notes, find, codec, maxBytes: options.maxBytes })
 }
 
 interface StoreParts {
   readonly state: CacheState
   readonly notes: Notes
+  readonly find: FindRow
   readonly codec: CodecName
   readonly maxBytes: number | undefined
 }
@@ -129,9 +132,9 @@ function getEntry(sql: Statements, { key, url }: CacheId): CacheEntry | undefine
   return row === undefined || row.url !== url ? undefined : entryOf(row)
 }
 
-async function getAnswer({ state, notes }: StoreParts, id: CacheId): Promise<CachedAnswer | undefined> {
+async function getAnswer({ state, notes, find }: StoreParts, id: CacheId): Promise<CachedAnswer | undefined> {
   const { sql, writer, clock } = state
-  const found = await readAnswer(sql, id)
+  const found = await readAnswer({ sql, find }, id)
   if (found.kind === 'damaged') {
     await writer.write(() => write.removeDamaged(sql, found.body, found.crc), 0)
     return undefined

@@ -60,6 +60,8 @@ async function openSubject(options: Partial<SqliteCacheOptions> = {}): Promise<C
 
 cacheStoreSuite({ runner: { describe, it }, open: openSubject })
 
+const sizeOf = (n: number): number => (n % 10 === 0 ? 900_000 : 300)
+
 describe('a packed cache', () => {
   let subject: CacheSuiteSubject & { dir: string }
   beforeEach(async () => {
@@ -69,6 +71,24 @@ describe('a packed cache', () => {
     await subject.dispose()
   })
   const file = (): string => join(subject.dir, 'cache.sqlite')
+
+  it('answers many look-ups at once, amid writes, missing pages and a damaged one', async () => {
+    const urls = Array.from({ length: 100 }, (_, n) => `https://a.test/${n}`)
+    await Promise.all(urls.map((url, n) => putPage(subject, url, bodyOf(url, sizeOf(n)))))
+    await subject.damageBody?.(idOf(subject, urls[7] ?? ''))
+    const writing = urls.map((url) => putPage(subject, `${url}/more`, bodyOf(url, 50)))
+    const missing = urls.map((url) => subject.store.get(idOf(subject, `${url}/missing`)))
+    const found = await Promise.all(urls.map((url) => subject.store.get(idOf(subject, url))))
+    expect((await Promise.all(missing)).every((answer) => answer === undefined)).toBe(true)
+    await Promise.all(writing)
+    for (const [n, answer] of found.entries()) {
+      const wanted = n === 7 ? undefined : Buffer.from(bodyOf(urls[n] ?? '', sizeOf(n)))
+      expect(answer === undefined ? undefined : Buffer.compare(answer.body, wanted ?? Buffer.alloc(0))).toBe(
+        wanted === undefined ? undefined : 0,
+      )
+    }
+    expect(await listAll(subject.store)).toHaveLength(199)
+  })
 
   it('keeps one copy of a body that many pages share', async () => {
     const body = bodyOf('same', 200_000)
