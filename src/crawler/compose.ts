@@ -61,6 +61,8 @@ export interface PartsExtras {
   readonly storePort?: StorePort
   /** Told of requests that other processes have added to that store. */
   readonly onKnown?: (requests: readonly StoredRequest[]) => void
+  /** A task or a rule has its pages rendered, whatever the options of the crawl say. */
+  readonly renders?: boolean
   /** One of several worker processes: what all would tell is told by the one that leads. */
   readonly works?: boolean
   /** Opened already, and not closed here: instead of what the options name. */
@@ -168,7 +170,7 @@ async function openBrowser(
   extras: PartsExtras,
 ): Promise<BrowserFetcher | undefined> {
   const { documents, http, jars, robots, identities } = below
-  if (renderSettingsOf(options) === undefined) return undefined
+  if (renderSettingsOf(options) === undefined && extras.renders !== true) return undefined
   const { clock, leads, works, onWarning = () => undefined } = extras
   const { openBrowserFetcher } = await import('../fetch/browser/fetcher.ts')
   const fetcher = await openBrowserFetcher({

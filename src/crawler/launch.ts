@@ -15,6 +15,7 @@ import { startEngineForce } from './force.ts'
 import { admitKnownSeeds, allSeeds } from './seeds.ts'
 import { createTally, type Tally } from './tally.ts'
 import type { LaunchOptions, LaunchTask } from './launch-options.ts'
+import { isAnyRendered } from './settings.ts'
 import { sumOfStats } from './sum-of-stats.ts'
 import { openTask, type OpenTask } from './task.ts'
 
@@ -73,6 +74,7 @@ class Run implements CrawlRun {
       ...this.#options,
       onFault: this.#onFault,
       leads: this.#options.openForce !== undefined,
+      renders: isAnyRendered(this.#options.tasks),
     })
     try {
       const tasks: RunningTask[] = []

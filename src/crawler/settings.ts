@@ -3,7 +3,7 @@
 import { OPTIONS, type ResolvedOptions } from '../config/options.ts'
 import { CrawlError } from '../core/errors.ts'
 import type { EngineOptions } from '../engine/contract.ts'
-import type { RenderSettings, RenderWait } from '../fetch/contract.ts'
+import type { RenderMode, RenderSettings, RenderWait } from '../fetch/contract.ts'
 import type { TaskSettings } from '../frontier/contract.ts'
 import { createIdentity } from '../url/identity.ts'
 
@@ -30,6 +30,16 @@ export function engineOptionsOf(options: ResolvedOptions): EngineOptions {
     ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
     ...(options.maxTimeMs === undefined ? {} : { maxTimeMs: options.maxTimeMs }),
   }
+}
+
+/** Has any of these tasks, or one of their rules, its pages rendered? Then the browser is tried before anything is fetched. */
+export function isAnyRendered(
+  tasks: readonly { readonly options: ResolvedOptions; readonly rules?: readonly { readonly render?: RenderMode }[] }[],
+): boolean {
+  return tasks.some(
+    ({ options, rules = [] }) =>
+      renderSettingsOf(options) !== undefined || rules.some(({ render = 'off' }) => render !== 'off'),
+  )
 }
 
 /** Undefined: pages are not rendered. Throws CONFIG_INVALID for what is only of use with rendering. */

@@ -10,6 +10,7 @@ import { systemRandom } from '../util/random.ts'
 import type { CrawlForce, RunFile, ScopeNews, StorePort } from './contract.ts'
 import { openParts } from './compose.ts'
 import { startEngineForce } from './force.ts'
+import { isAnyRendered } from './settings.ts'
 import { admitKnownSeeds } from './seeds.ts'
 import type { LaunchTask } from './launch-options.ts'
 import { planRunFile } from './run-file.ts'
@@ -91,7 +92,12 @@ export async function startWorker(start: WorkerStart): Promise<CrawlWorker> {
   const onKnown = (requests: readonly StoredRequest[]): void => {
     for (const request of requests) tasks.get(request.task)?.engineTask.door.note([request])
   }
-  const parts = await openParts(options, { ...launch, onKnown, ...(storePort === undefined ? {} : { storePort }) })
+  const parts = await openParts(options, {
+    ...launch,
+    renders: isAnyRendered(planned),
+    onKnown,
+    ...(storePort === undefined ? {} : { storePort }),
+  })
   for (const one of planned) {
     // oxlint-disable no-await-in-loop -- one after the other, as they stand
     const task = await openTask(parts, { ...launch, ...one, options: ownOptions(one.options) })

@@ -58,11 +58,11 @@ export async function launchBrowser({ playwright, executable, proxy }: LaunchOpt
 /** What the browser itself said, on one line. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
-  if (/No usable sandbox|namespace|sandbox/i.test(text)) {
-    return 'its sandbox cannot be set up here; allow user namespaces (kernel.unprivileged_userns_clone, or the container’s seccomp profile)'
-  }
   const missing = /error while loading shared libraries: ([^\s:]+)/.exec(text)?.[1]
   if (missing !== undefined) return `the library ${missing} is missing. ${INSTALL}`
+  if (/No usable sandbox|Failed to move to new namespace|Operation not permitted/.test(text)) {
+    return 'its sandbox cannot be set up here; allow user namespaces (kernel.unprivileged_userns_clone, or the seccomp profile of the container)'
+  }
   const [first = ''] = text.split('\n')
   return first.slice(0, 300)
 }

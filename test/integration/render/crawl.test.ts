@@ -140,6 +140,19 @@ describe.skipIf(chromium === undefined)('a crawl that renders its pages', () => 
     expect(site.requestsFor('/out')).toEqual([])
   })
 
+  it('renders the pages of one rule alone', async () => {
+    await using folder = await openTemporaryFolder()
+    await using site = await openTestSite({ ...SHOP, '/': { links: ['/a'] } })
+    const crawler = crawl(folder.path, { render: 'off', rules: [{ match: '/a', render: 'on' }, { match: '/**' }] })
+    expect(await crawler.run(site.url('/'))).toMatchObject({ pages: 3, failed: 0 })
+    const items = await itemsOf(folder.path)
+    expect(items.map(({ url, rendered }) => [url, rendered]).toSorted()).toEqual([
+      [site.url('/'), undefined],
+      [site.url('/a'), true],
+      [site.url('/b'), undefined],
+    ])
+  })
+
   it('frees its page when the handler throws, hangs, or never looked at it', async () => {
     await using folder = await openTemporaryFolder()
     await using site = await openTestSite({
