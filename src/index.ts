@@ -36,6 +36,7 @@ export type {
 } from './extract/schema/contract.ts'
 export { follow, type FollowRequest } from './engine/handler-output.ts'
 export type { UrlPattern, UrlTest } from './rules/contract.ts'
+export type { Exporter, ExportFormat, OpenExporterOptions, StoredItem } from './items/contract.ts'
 export type { Seeds, SeedEntry } from './engine/feed.ts'
 export type { CacheStore } from './cache/contract.ts'
 export type { Store } from './stores/contract.ts'

@@ -72,6 +72,19 @@ export function parseSize(raw: string, bounds: Bounds = {}): Parsed<number> {
   return wanted(`a size${boundsText(bounds, formatSizeOption)} such as 512b, 64kb, 10mb or 1gb`)
 }
 
+/** `10000` items, or a size with its unit: what it says is told by `partOf`. */
+export function parsePart(raw: string): Parsed<string> {
+  const sound = parseCount(raw, { min: 1 }).ok || parseSize(raw, { min: 1 }).ok
+  return sound ? value(raw.trim()) : wanted('a number of items such as 10000, or a size such as 100mb')
+}
+
+export function partOf(text: string): { readonly items?: number; readonly bytes?: number } {
+  const items = parseCount(text, { min: 1 })
+  if (items.ok) return { items: items.value }
+  const bytes = parseSize(text, { min: 1 })
+  return bytes.ok ? { bytes: bytes.value } : {}
+}
+
 /** A whole number in decimal digits; `_` between digits is allowed. */
 export function parseCount(raw: string, bounds: Bounds = {}): Parsed<number> {
   const text = raw.trim()

@@ -232,6 +232,8 @@ export interface ExportTarget {
   /** `-` goes to `writeOutput`. */
   readonly file: string
   readonly format: ResolvedOptions['format']
+  /** In parts of this size. Default: one file. */
+  readonly rotate?: { readonly items?: number; readonly bytes?: number } | undefined
   readonly writeOutput?: (chunk: Uint8Array | string) => Promise<void>
 }
 

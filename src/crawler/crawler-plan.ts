@@ -8,6 +8,7 @@ import { CrawlError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { FailedContext, Middleware, RequestHandler } from '../engine/contract.ts'
 import type { Seeds } from '../engine/feed.ts'
+import type { ExportFormat } from '../items/contract.ts'
 import { listOf } from '../rules/pattern.ts'
 import type { Store } from '../stores/contract.ts'
 import type { OpenedParts } from './compose.ts'
@@ -49,6 +50,8 @@ export interface CrawlerOptions extends Partial<Omit<ResolvedOptions, 'store' | 
    * at its end goes on. Default: a crawl at its end does nothing but what is new among its seeds.
    */
   readonly reload?: boolean
+  /** Writes `output` in a format of your own; `exporterSuite` of `spoor/testing` judges it. Default: told by the ending. */
+  readonly exportFormat?: ExportFormat
   /** Default: nothing is logged. */
   readonly log?: Logger
 }
@@ -67,6 +70,7 @@ const OWN = [
   'failedRequestHandler',
   'requestHandlerTimeoutMs',
   'reload',
+  'exportFormat',
   'log',
 ] as const
 const DEFAULT_HANDLER_TIMEOUT_MS = 60_000
@@ -115,6 +119,7 @@ function handlingOf(own: CrawlerOptions, router: Routing): Omit<LaunchTask, 'opt
     ...(middleware.length === 0 ? {} : { middleware }),
     ...(failedRequestHandler === undefined ? {} : { onFailed: failedRequestHandler }),
     ...(reload === undefined ? {} : { reload }),
+    ...(own.exportFormat === undefined ? {} : { exportFormat: own.exportFormat }),
   }
 }
 

@@ -6,6 +6,7 @@ import type { EngineEvent, FailedContext, Middleware, PageHandler, TaskLimits } 
 import type { Seeds } from '../engine/feed.ts'
 import type { Fetcher } from '../fetch/contract.ts'
 import type { UrlTest } from '../rules/contract.ts'
+import type { ExportFormat } from '../items/contract.ts'
 import type { PartsExtras } from './compose.ts'
 import type { OpenForce } from './contract.ts'
 import type { Rule } from './rule.ts'
@@ -19,6 +20,8 @@ export interface LaunchTask {
   /** Where there are some, `handler` is not called. */
   readonly rules?: readonly Rule[]
   readonly middleware?: readonly Middleware[]
+  /** Writes the output instead of the formats there are. */
+  readonly exportFormat?: ExportFormat
   readonly onFailed?: (context: FailedContext) => unknown
   readonly handlerTimeoutMs: number
   /**

@@ -1,5 +1,6 @@
 /** The export of a task while it crawls: `-o FILE`. */
 
+import { partOf } from '../config/parse.ts'
 import { type ItemExport, openExport } from '../items/export.ts'
 import { openItemDatabase, type Parts } from './compose.ts'
 import type { TaskLaunch } from './launch-options.ts'
@@ -21,6 +22,8 @@ export async function openTaskExport({ store }: Parts, { options, ...launch }: T
   const itemExport: ItemExport = await openExport({
     file: options.output,
     format: options.format,
+    rotate: options.outputRotate === undefined ? undefined : partOf(options.outputRotate),
+    custom: launch.exportFormat,
     task: options.task,
     items: store.items,
     state: store.state,

@@ -72,4 +72,8 @@ export interface ExportFormat {
   readonly sidecars: readonly string[]
   /** Undefined: what is at `file` is not what stood there at `position` (missing, shorter, something else). */
   open(options: OpenExporterOptions): Promise<Exporter | undefined>
+  /** Puts what was written at `from` in the place of what is at `to`. Default: one rename. */
+  readonly replace?: (from: string, to: string) => Promise<void>
+  /** Removes what was written at `file`. Default: that file and its sidecars. */
+  readonly remove?: (file: string) => Promise<void>
 }

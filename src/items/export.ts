@@ -4,12 +4,13 @@ import { type Clock, systemClock } from '../core/clock.ts'
 import { type Logger, silentLogger } from '../core/logger.ts'
 import type { StateStore } from '../core/state-store.ts'
 import type { WriteOutput } from './byte-sink.ts'
-import type { ItemStore } from './contract.ts'
+import type { ExportFormat, ItemStore } from './contract.ts'
 import { type Destination, resolveDestination } from './destination.ts'
 import { exportFailed } from './export-failed.ts'
 import { type FileExport, openFileExport } from './file-export.ts'
 import { type FileLock, isHeld, lockFile } from './file-lock.ts'
 import { type ExportFormatName, byteFormats, exportFormatOf, formatNamed } from './formats.ts'
+import { type RotateLimit, rotating } from './rotate.ts'
 import type { OpenSqliteDatabase } from './sqlite.ts'
 import { createStreamExport } from './stream-export.ts'
 import { writeWhole } from './write-whole.ts'
@@ -21,6 +22,10 @@ export interface ExportTarget {
   readonly format?: string | undefined
   readonly task: string
   readonly items: ItemStore
+  /** The file in parts of this size: `items-00001.jsonl` and so on. Default: one file. */
+  readonly rotate?: RotateLimit | undefined
+  /** A format of the user's own, for a file. */
+  readonly custom?: ExportFormat | undefined
   /** What `-` stands for. */
   readonly writeOutput?: WriteOutput
   /** Opens a database for `.sqlite`; needed for that alone. */
@@ -59,7 +64,8 @@ const LOCK_RETRY_MS = 100
 
 /** Throws CONFIG_INVALID for a format that is none, EXPORT_FAILED when the file cannot be written. */
 export async function openExport(options: ExportOptions): Promise<ItemExport> {
-  const name = exportFormatOf(options.file, options.format)
+  // of a custom format nothing is told by the ending
+  const name = options.custom === undefined ? exportFormatOf(options.file, options.format) : 'jsonl'
   const destination = await resolveDestination(options.file, options.writeOutput)
   const parts =
     destination.kind === 'stream'
@@ -112,11 +118,25 @@ function createItemExport(file: string, parts: ExportParts): ItemExport {
   }
 }
 
+function formatOf(
+  name: ExportFormatName,
+  {
+    openDatabase,
+    rotate,
+    custom,
+  }: { readonly [K in 'openDatabase' | 'rotate' | 'custom']?: ExportTarget[K] | undefined },
+): ExportFormat {
+  const format = custom ?? formatNamed(name, openDatabase)
+  return rotate === undefined ? format : rotating(format, rotate)
+}
+
 function streamParts(
-  { task, items }: ExportTarget,
+  { task, items, file, rotate, custom }: ExportTarget,
   { name, destination }: { name: ExportFormatName; destination: Extract<Destination, { kind: 'stream' }> },
 ): ExportParts {
   const { write, close } = destination
+  if (rotate !== undefined) throw exportFailed(file, new Error('a stream has no parts: leave --output-rotate out'))
+  if (custom !== undefined) throw exportFailed(file, new Error('a format of your own needs a file'))
   return { ...createStreamExport({ format: byteFormats[streamable(name)], write, task, items }), close }
 }
 
@@ -130,7 +150,7 @@ async function fileParts(
   { name, destination }: { name: ExportFormatName; destination: Extract<Destination, { kind: 'file' }> },
 ): Promise<ExportParts> {
   const { task, items, state, clock = systemClock, log = silentLogger } = options
-  const format = formatNamed(name, options.openDatabase)
+  const format = formatOf(name, options)
   let lock: FileLock | undefined
   let opened: FileExport | undefined
   let isTold = false
@@ -177,12 +197,12 @@ async function fileParts(
  * their number. Throws as `openExport` does, also when a crawl exports to that file.
  */
 export async function exportAll(target: ExportTarget): Promise<number> {
-  const { file, task, items } = target
+  const { file } = target
   const name = exportFormatOf(file, target.format)
   const destination = await resolveDestination(file, target.writeOutput)
   try {
     if (destination.kind === 'file') return await writeFileWhole(target, { name, file: destination.file })
-    const parts = streamParts({ file, task, items }, { name, destination })
+    const parts = streamParts(target, { name, destination })
     await parts.finish().finally(parts.close)
     return parts.count()
   } catch (error) {
@@ -191,10 +211,10 @@ export async function exportAll(target: ExportTarget): Promise<number> {
 }
 
 async function writeFileWhole(
-  { openDatabase, clock = systemClock, task, items }: ExportTarget,
+  { openDatabase, rotate, clock = systemClock, task, items }: ExportTarget,
   { name, file }: { name: ExportFormatName; file: string },
 ): Promise<number> {
-  const format = formatNamed(name, openDatabase)
+  const format = formatOf(name, { rotate, openDatabase })
   const lock = await lockFile(lockNameOf(file), clock)
   if (isHeld(lock)) throw new Error(`${lock.heldBy} exports to it; choose another name, or wait for its end`)
   try {

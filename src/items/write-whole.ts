@@ -26,14 +26,27 @@ export async function writeWhole(options: WriteWholeOptions): Promise<ExportReco
     const first = await writeDraft(draft, options, options.like)
     const record = first.outdated ? (await writeDraft(draft, options, first.record.position)).record : first.record
     await options.beforeReplace?.()
-    // what stands beside the old file must not be taken for the new one's
-    await removeAll(format.sidecars.map((ending) => file + ending))
-    await rename(draft, file)
+    await replace(format, draft, file)
     return record
   } catch (error) {
-    await removeAll(['', ...format.sidecars].map((ending) => draft + ending)).catch(() => undefined)
+    await remove(format, draft).catch(() => undefined)
     throw error
   }
+}
+
+async function replace(format: ExportFormat, draft: string, file: string): Promise<void> {
+  if (format.replace !== undefined) {
+    await format.replace(draft, file)
+    return
+  }
+  // what stands beside the old file must not be taken for the new one's
+  await removeAll(format.sidecars.map((ending) => file + ending))
+  await rename(draft, file)
+}
+
+async function remove(format: ExportFormat, draft: string): Promise<void> {
+  if (format.remove === undefined) await removeAll(['', ...format.sidecars].map((ending) => draft + ending))
+  else await format.remove(draft)
 }
 
 async function writeDraft(

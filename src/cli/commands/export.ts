@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path'
 import { configError } from '../../config/given.ts'
+import { partOf } from '../../config/parse.ts'
 import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
@@ -18,6 +19,7 @@ export async function runExport(context: CommandContext): Promise<ExitCode> {
     reader.exportTo({
       file: toStdout ? file : resolve(host.cwd, file),
       format: options.format,
+      rotate: options.outputRotate === undefined ? undefined : partOf(options.outputRotate),
       writeOutput: output.write,
     }),
   )

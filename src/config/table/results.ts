@@ -1,7 +1,7 @@
 /** Options of what comes out and of where it is kept. */
 
 import { choice, duration, list, optionalText, text, toggle } from '../option-row.ts'
-import { parseSelect, parseText, parseStoreUrl } from '../parse.ts'
+import { parsePart, parseSelect, parseText, parseStoreUrl } from '../parse.ts'
 import { STORE_URLS } from '../store-url.ts'
 import { CRAWL, STORED } from './commands.ts'
 
@@ -25,6 +25,15 @@ export const RESULTS = {
     group: 'Results',
     on: ['crawl', 'run', 'export', 'demo'],
     doc: 'Format of the output.',
+  }),
+  outputRotate: text({
+    flag: 'output-rotate',
+    placeholder: 'SIZE|N',
+    default: undefined,
+    parse: parsePart,
+    group: 'Results',
+    on: ['crawl', 'run', 'export', 'demo'],
+    doc: 'Write the output in parts, items-00001.jsonl and so on: of so many items (10000), or of so many bytes as JSON Lines (100mb).',
   }),
   select: list({
     flag: 'select',

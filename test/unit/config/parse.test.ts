@@ -13,7 +13,9 @@ import {
   parseHttpOption,
   parseProxy,
   parseRegex,
+  parsePart,
   parseSelect,
+  partOf,
   parseSize,
   parseText,
   type Parsed,
@@ -145,6 +147,12 @@ describe('patterns and pairs', () => {
   test('a cookie has a name and a value', () => {
     expect(valueOf(parseCookie('a=b=c'))).toEqual({ name: 'a', value: 'b=c' })
     for (const bad of ['a', '=b', 'a=b;c', 'a=b\nc']) expect(isBad(parseCookie(bad))).toBe(true)
+  })
+
+  test('a part is a number of items or a size', () => {
+    expect(partOf(valueOf(parsePart('10_000')) as string)).toEqual({ items: 10_000 })
+    expect(partOf(valueOf(parsePart(' 1mb ')) as string)).toEqual({ bytes: 1_048_576 })
+    for (const bad of ['0', '', '0kb', 'many', '-1']) expect(isBad(parsePart(bad))).toBe(true)
   })
 
   test('a field has a name, a selector and perhaps an attribute', () => {
