@@ -24,7 +24,7 @@ export interface Output {
   hint(text: string): void
   /** What must be told, quiet or not. */
   problem(text: string): void
-  /** A line of log as it is. */
+  /** A line of log: JSON as it is, or a sentence where someone looks at it. */
   log(line: string): void
   /** Shows a line that the next one replaces; `tail` is cut to the room that is left. Only when live. */
   status(line: string, tail?: string): void
@@ -73,7 +73,9 @@ export function createOutput(host: CliHost, { json, quiet }: OutputOptions): Out
     problem: (text) => {
       say(safeLines(text))
     },
-    log: say,
+    log: (line) => {
+      say(live ? readableLog(line) : line)
+    },
     status: (line, tail = '') => {
       if (!live) return
       const width = widthOf(host.stderr) - 1
@@ -86,6 +88,19 @@ export function createOutput(host: CliHost, { json, quiet }: OutputOptions): Out
     isGone: results.isGone,
     onGone: results.onGone,
   }
+}
+
+const LEVELS: Readonly<Record<number, string>> = { 20: 'debug', 30: 'info', 40: 'warning', 50: 'error' }
+
+/** `warning: the sentence (file: x, url: y)`. */
+function readableLog(line: string): string {
+  const { level, time: _time, msg, ...facts } = JSON.parse(line) as Record<string, unknown>
+  const told = Object.entries(facts).map(
+    ([name, fact]) => `${name}: ${typeof fact === 'string' ? fact : JSON.stringify(fact)}`,
+  )
+  return safeLines(
+    `${LEVELS[Number(level)] ?? 'log'}: ${String(msg)}${told.length === 0 ? '' : ` (${told.join(', ')})`}`,
+  )
 }
 
 interface Sink {

@@ -4,22 +4,12 @@ import type { ResolvedOptions } from '../config/options.ts'
 import type { CrawlSummary, ProgressSnapshot } from '../crawler/contract.ts'
 import { formatBytes, formatDuration } from '../util/format.ts'
 import { columns, plural, tally, total } from './text.ts'
+import { isGoneAtEnd, whereFlags } from './where.ts'
 
 export interface SummaryInput {
   readonly summary: CrawlSummary
   readonly options: ResolvedOptions
   readonly progress: ProgressSnapshot
-}
-
-const SAFE_WORD = /^[\w@%+=:,./-]+$/
-
-/** An argument as a shell reads it back. */
-export const shellWord = (text: string): string => (SAFE_WORD.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
-
-/** `--dir x --task y` as far as they are not the defaults: what makes a hint work when it is pasted. */
-export function whereFlags(options: ResolvedOptions): string {
-  const dir = options.dir === 'spoor-data' ? '' : ` --dir ${shellWord(options.dir)}`
-  return `${dir}${options.task === 'default' ? '' : ` --task ${shellWord(options.task)}`}`
 }
 
 export function summaryText({ summary, options }: SummaryInput): string {
@@ -35,7 +25,13 @@ export function summaryText({ summary, options }: SummaryInput): string {
       ? []
       : [['  dropped', plural(summary.invalidItems, 'item'), 'not as the validator expects']]),
     ...(summary.failed > 0
-      ? [['  failed', plural(summary.failed, 'page'), `spoor failures${whereFlags(options)}`]]
+      ? [
+          [
+            '  failed',
+            plural(summary.failed, 'page'),
+            isGoneAtEnd(options) ? '' : `spoor failures${whereFlags(options)}`,
+          ],
+        ]
       : []),
   ]
   return [headline(summary), ...columns(rows), ...nextSteps(summary, options)].join('\n')
@@ -62,9 +58,17 @@ function nextSteps(summary: CrawlSummary, options: ResolvedOptions): string[] {
   const steps: string[] = []
   if (summary.finishReason === 'interrupted') steps.push('The same command goes on.')
   else if (summary.finishReason !== 'finished') steps.push('The same command with a higher limit goes on.')
-  if (summary.alreadyFinished === true)
+  if (summary.alreadyFinished === true) {
     steps.push('Begin again with --fresh, or go through the known pages with --recrawl.')
-  if (options.output === undefined && summary.pages > 0) steps.push(`Items: spoor export${where} -o pages.jsonl`)
+    if (options.select.length > 0)
+      steps.push('--select changes nothing in items that are there; --fresh makes them anew, from the download cache.')
+  }
+  if (options.output === undefined && summary.pages > 0)
+    steps.push(
+      isGoneAtEnd(options)
+        ? 'Items: none are left, since the store was in memory; -o FILE writes them'
+        : `Items: spoor export${where} -o pages.jsonl`,
+    )
   else if (options.output !== undefined && options.output !== '-') steps.push(`Items: ${options.output}`)
   return steps
 }
@@ -73,6 +77,7 @@ function nextSteps(summary: CrawlSummary, options: ResolvedOptions): string[] {
 export function failureLine({ summary, options, progress }: SummaryInput): string {
   const classes = progress.errors ?? {}
   const told = total(classes) === summary.failed ? ` ${tally(classes)};` : ''
-  const where = whereFlags(options)
-  return `${plural(summary.failed, 'page')} failed:${told} spoor failures${where} says why, and with --retry queues them again`
+  const known = `${plural(summary.failed, 'page')} failed:${told}`
+  if (isGoneAtEnd(options)) return known.slice(0, -1)
+  return `${known} spoor failures${whereFlags(options)} says why, and with --retry queues them again`
 }

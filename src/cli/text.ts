@@ -10,6 +10,14 @@ export function clean(text: string): string {
   return text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** Several lines, as of a stack: each made safe, those after the first behind `indent`. */
+export function cleanLines(text: string, indent: string): string {
+  return text
+    .split(/\r?\n/)
+    .map((line, index) => (index === 0 ? clean(line) : indent + clean(line.trim())))
+    .join('\n')
+}
+
 /** At most `width` characters, cut in the middle: both ends of a URL say something. */
 export function cutMiddle(text: string, width: number): string {
   if (text.length <= width) return text

@@ -158,6 +158,8 @@ export function parseCookie(raw: string): Parsed<NameValue> {
 const FIELD_EXAMPLES =
   "a field such as 'price=.price', 'image=img.main@src', 'links[]=a@href' or 'price as number=.price'"
 const FIELD_NAME = new RegExp(String.raw`^(.+?)(\[\])?(?:\s+as\s+(${FIELD_TYPES.join('|')}))?$`, 's')
+/** What would else be a field with an odd name, such as `price as numbr`. */
+const UNKNOWN_TYPE = /\S\s+as\s+\S+$/
 
 /** `name=CSS`, `name=CSS@attr`, `name=xpath:…`; `name[]=` for all that fits, `name as TYPE=` for another type than text. */
 export function parseSelect(raw: string): Parsed<FieldSelector> {
@@ -166,6 +168,7 @@ export function parseSelect(raw: string): Parsed<FieldSelector> {
   const field = raw.slice(equals + 1).trim()
   const name = match?.[1]
   if (name === undefined || field === '' || /^@[\w:.-]+$/.test(field)) return wanted(FIELD_EXAMPLES)
+  if (match?.[3] === undefined && UNKNOWN_TYPE.test(name)) return wanted(`a type after "as": ${FIELD_TYPES.join(', ')}`)
   const as = FIELD_TYPES.find((type) => type === match?.[3])
   return value({ name, field, many: match?.[2] !== undefined, ...(as === undefined ? {} : { as }) })
 }

@@ -2,7 +2,7 @@
 
 const ERROR_CODES = {
   CONFIG_INVALID: { message: '{problem}', retryable: false },
-  SEEDS_UNREADABLE: { message: 'Seeds cannot be read from {source}: {problem}', retryable: false },
+  SEEDS_UNREADABLE: { message: '{source} cannot be read: {problem}', retryable: false },
   STORE_UNAVAILABLE: { message: 'The store at {location} cannot be opened: {problem}', retryable: false },
   STORE_FORMAT_MISMATCH: {
     message: 'The store at {location} has format {found}; this version reads {expected}',

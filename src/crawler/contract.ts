@@ -214,6 +214,8 @@ export interface WhyAnswer {
 
 /** What is known of one crawl; may be opened while the crawl runs in another process. */
 export interface CrawlReader {
+  /** Names of all crawls in the store; that of `--task` need not be among them. */
+  tasks(): Promise<readonly string[]>
   status(): Promise<CrawlStatus>
   failures(filter: FailureFilter): AsyncIterable<FailureEntry>
   /** A URL that is none gives state `unknown` and a reason. */

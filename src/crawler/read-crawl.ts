@@ -36,6 +36,10 @@ class StoreReader implements CrawlReader {
     this.#location = location
   }
 
+  tasks(): Promise<readonly string[]> {
+    return this.#store.tasks()
+  }
+
   async status(): Promise<CrawlStatus> {
     const { frontier } = this.#store
     const { task } = this.#location

@@ -5,6 +5,7 @@ import { CrawlError } from '../core/errors.ts'
 import type { EngineTask } from '../engine/contract.ts'
 import type { RenderMode } from '../fetch/contract.ts'
 import { createRuleChooser } from '../rules/choose.ts'
+import { listOf } from '../rules/pattern.ts'
 import type { Rule } from './rule.ts'
 
 /** Throws CONFIG_INVALID for a pattern or a cache setting that is none. */
@@ -51,12 +52,18 @@ export function nameOfRule({ name, label, match }: Rule): string {
   if (name !== undefined) return name
   if (label !== undefined) return String(label)
   if (match === undefined) return 'default'
-  return typeof match === 'string' || match instanceof RegExp ? String(match) : 'patterns'
+  return listOf(match).map(nameOfPattern).join(' | ')
 }
+
+const nameOfPattern = (pattern: unknown): string =>
+  typeof pattern === 'string' || pattern instanceof RegExp ? String(pattern) : 'a pattern'
 
 /** A page that nothing takes is a fault of the rules: told, and to be taken up again when they are mended. */
 function refuse(label: string | undefined, url: string, rules: readonly Rule[]): never {
   const asked = label === undefined ? 'has no label' : `has the label ${JSON.stringify(label)}`
   const problem = `no rule takes ${url}, which ${asked}: expected one of ${rules.map(nameOfRule).join(', ')} to fit; add a default handler`
-  throw new CrawlError('CONFIG_INVALID', { context: { problem } })
+  const error = new CrawlError('CONFIG_INVALID', { context: { problem } })
+  // it is listed with each such page, and where in here it was made says nothing
+  error.stack = problem
+  throw error
 }

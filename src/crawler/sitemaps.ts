@@ -53,10 +53,14 @@ export async function* sitemapLines(
     if (find.kind === 'page') yield { url: find.url, lastmod: find.lastmod, priority: find.priority }
     else if (find.isRoot) {
       const name = source.kind === 'url' ? source.url : source.name
-      throw new CrawlError('SEEDS_UNREADABLE', { context: { source: name, problem: find.problem } })
+      throw new CrawlError('SEEDS_UNREADABLE', { context: { source: name, problem: withoutName(find.problem, name) } })
     } else options.onWarning?.(find.problem)
   }
 }
+
+/** What is wrong begins with where it is; an error that names that already says it once. */
+const withoutName = (problem: string, name: string): string =>
+  problem.startsWith(`${name}: `) ? problem.slice(name.length + 2) : problem
 
 /** A robots.txt stands for the sitemaps that it names. */
 async function rootsOf(url: string, fetch: (url: string) => Promise<SitemapAnswer>): Promise<readonly SitemapRoot[]> {

@@ -12,6 +12,7 @@ import { EXIT } from '../exit.ts'
 import { loadLibrary } from '../library.ts'
 import { withReader } from '../reading.ts'
 import { clean, plural, total } from '../text.ts'
+import { placeOf } from '../where.ts'
 
 export async function runClear(context: CommandContext): Promise<ExitCode> {
   const { output, options, host } = context
@@ -21,7 +22,7 @@ export async function runClear(context: CommandContext): Promise<ExitCode> {
   const status = await withReader(context, (reader) => reader.status()).catch(noTask)
   if (status === undefined) {
     if (output.json) await output.jsonLine({ task: options.task, requests: 0, items: 0 })
-    output.hint(`Nothing is known of a crawl named ${clean(options.task)} in ${options.dir}.`)
+    output.hint(`Nothing is known of a crawl named ${clean(options.task)} in ${placeOf(options)}.`)
     return EXIT.done
   }
   if (isRunning(status))
@@ -61,7 +62,7 @@ function isTerminal(stream: CommandContext['host']['stdin']): boolean {
 
 async function confirm({ host, options }: CommandContext, status: CrawlStatus): Promise<boolean> {
   const { done, failed, pending, leased, items = 0 } = status
-  const question = `Forget the crawl ${clean(status.task)} in ${options.dir} (${plural(done, 'page')} done, ${formatCount(failed)} failed, ${formatCount(pending + leased)} waiting, ${plural(items, 'item')})? [y/N] `
+  const question = `Forget the crawl ${clean(status.task)} in ${placeOf(options)} (${plural(done, 'page')} done, ${formatCount(failed)} failed, ${formatCount(pending + leased)} waiting, ${plural(items, 'item')})? [y/N] `
   const lines = createInterface({ input: host.stdin, output: host.stderr })
   try {
     // the end of the input is a no as well

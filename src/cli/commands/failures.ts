@@ -5,8 +5,8 @@ import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
 import { withReader } from '../reading.ts'
-import { whereFlags } from '../summary.ts'
-import { clean, plural } from '../text.ts'
+import { clean, cleanLines, plural } from '../text.ts'
+import { whereFlags } from '../where.ts'
 
 export async function runFailures(context: CommandContext): Promise<ExitCode> {
   const { output, options } = context
@@ -32,7 +32,7 @@ export async function runFailures(context: CommandContext): Promise<ExitCode> {
 
 export function failureText(entry: FailureEntry): string {
   const status = entry.status === null ? '' : ` (HTTP ${entry.status})`
-  const attempts = entry.attempts.map((attempt) => `    ${attempt.at}  ${clean(attempt.error)}`)
+  const attempts = entry.attempts.map((attempt) => `    ${attempt.at}  ${cleanLines(attempt.error, '      ')}`)
   return [
     clean(entry.url),
     `  ${entry.reason}${status}, ${plural(entry.attempts.length, 'attempt')}`,

@@ -9,7 +9,7 @@ import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
 import { starterFiles } from '../starter/files.ts'
-import { shellWord } from '../summary.ts'
+import { shellWord } from '../where.ts'
 
 export async function runInit({ host, output, positionals }: CommandContext): Promise<ExitCode> {
   const named = positionals[0] ?? '.'

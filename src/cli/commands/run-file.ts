@@ -7,7 +7,7 @@ import type { DryRun } from '../../crawler/dry-run.ts'
 import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
-import { clean, columns } from '../text.ts'
+import { clean, columns, plural } from '../text.ts'
 import { checkUrl } from '../urls.ts'
 import { crawlToEnd } from './crawl.ts'
 
@@ -46,7 +46,7 @@ async function tellDryRun({ output }: CommandContext, tasks: readonly DryRun[]):
     // oxlint-disable-next-line no-await-in-loop -- one after the other, as they stand
     await output.result(
       [
-        `${task}: ${seeds.length}${more ? '+' : ''} seeds${rules.length === 0 ? '' : `, rules ${rules.join(', ')}`}`,
+        `${task}: ${more ? `${seeds.length}+ seeds` : plural(seeds.length, 'seed')}${rules.length === 0 ? '' : `, rules ${rules.join(', ')}`}`,
         ...columns(lines),
         ...(more ? ['  … and more'] : []),
       ].join('\n'),

@@ -6,8 +6,8 @@ import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
 import { withReader } from '../reading.ts'
-import { whereFlags } from '../summary.ts'
 import { clean, columns, tally, total } from '../text.ts'
+import { placeOf, whereFlags } from '../where.ts'
 
 /** Of a crawl on many machines. */
 const SHOWN_WORKERS = 20
@@ -18,7 +18,7 @@ export async function runStatus(context: CommandContext): Promise<ExitCode> {
   if (output.json) {
     const { task, pending, leased, done, failed, skipped, hosts, workers, ...more } = status
     await output.jsonLine({ task, pending, leased, done, failed, skipped, hosts, workers, ...more })
-  } else await output.result(statusText(status, { place: options.dir, where: whereFlags(options) }))
+  } else await output.result(statusText(status, { place: placeOf(options), where: whereFlags(options) }))
   return EXIT.done
 }
 

@@ -5,7 +5,7 @@ import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
 import { withReader } from '../reading.ts'
-import { clean } from '../text.ts'
+import { clean, cleanLines } from '../text.ts'
 
 export async function runWhy(context: CommandContext): Promise<ExitCode> {
   const { output, positionals } = context
@@ -40,7 +40,7 @@ export function whyText(answer: WhyAnswer): string {
   if (answer.rule !== undefined) lines.push(`  rule that fired: ${clean(answer.rule)}`)
   if (answer.depth !== null) lines.push(`  depth: ${answer.depth}`)
   if (answer.parent !== null) lines.push(`  found on: ${clean(answer.parent)}`)
-  for (const attempt of answer.attempts) lines.push(`  ${attempt.at}  ${clean(attempt.error)}`)
+  for (const attempt of answer.attempts) lines.push(`  ${attempt.at}  ${cleanLines(attempt.error, '    ')}`)
   return lines.join('\n')
 }
 

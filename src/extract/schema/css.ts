@@ -27,6 +27,7 @@ const COMBINATORS: ReadonlySet<string> = new Set(['child', 'descendant', 'adjace
 /** Throws an Error that says what is wrong with the selector. */
 export function compileCss(css: string): CssQuery {
   const groups = cssWhat().parse(css)
+  for (const group of groups) refuseSlips(group, css)
   const query: CssQuery = {
     css,
     isRelative: groups.some((group) => COMBINATORS.has(group[0]?.type ?? '') || group.some(isScope)),
@@ -36,6 +37,16 @@ export function compileCss(css: string): CssQuery {
   // some mistakes show only when it is compiled
   if (!query.hasPositions) cssSelect().compile(css)
   return query
+}
+
+/** Slips that the parser lets through and that then fit nothing, ever. */
+function refuseSlips(group: readonly Selector[], css: string): void {
+  if (COMBINATORS.has(group.at(-1)?.type ?? '')) throw new Error('nothing stands behind the last combinator')
+  for (const part of group) {
+    // `.\.x` is a class with an odd name, `..x` is not
+    if (part.type === 'attribute' && part.name === 'class' && part.value.startsWith('.') && css.includes('..'))
+      throw new Error('two dots stand side by side')
+  }
 }
 
 function isScope(part: Selector): boolean {

@@ -55,7 +55,7 @@ describe('spoor clear', () => {
   it('forgets a crawl and its failures; the cache stays, so that the next one downloads little', async () => {
     await crawl()
     expect(await run('clear', '--yes')).toMatchObject({ code: 0 })
-    expect(await statusOf('default')).toMatch(/The task "default" was not opened/)
+    expect(await statusOf('default')).toMatch(/holds no crawl named default, nor any other/)
     expect(await crawl()).toMatchObject({ pages: 2, fromCache: 2 })
     expect(JSON.parse((await run('verify', '--json')).stdout)).toEqual({ ok: true, problems: [] })
   })
@@ -68,6 +68,8 @@ describe('spoor clear', () => {
       stdout: '{"task":"shop","requests":3,"items":2}\n',
     })
     expect(await statusOf('shop2')).toMatchObject({ done: 2, failed: 1 })
+    expect(await statusOf('shop')).toMatch(/holds no crawl named shop, but shop2: name one with --task/)
+    expect(await run('verify')).toMatchObject({ code: 0 })
     site.clearLog()
     await crawl('--task', 'shop2', '--recrawl', '--cache', 'off')
     expect(site.requestsFor('/a')[0]?.headers.cookie).toBe('seen=1')
@@ -80,7 +82,7 @@ describe('spoor clear', () => {
     const { code, stderr } = await atTerminal(answer)
     expect(code, stderr).toBe(0)
     expect(stderr).toMatch(/Forget the crawl default in .* \(2 pages done, 1 failed, 0 waiting, 2 items\)\? \[y\/N\]/)
-    expect(await statusOf('default')).toMatch(/was not opened/)
+    expect(await statusOf('default')).toMatch(/holds no crawl named default/)
   })
 
   it.each(['n\n', '\n', 'yep no\n', ''])('asks at a terminal, and leaves it at %j', async (answer) => {

@@ -119,6 +119,32 @@ describe('progress and summary', () => {
     expect(text).toContain(`spoor export --dir 'it'\\''s here' --task b -o`)
   })
 
+  test('its hints carry the store, without its password', () => {
+    const options = { ...defaultOptions(), store: 'postgres://spoor:s3cret@db/spoor?sslpassword=s3cret' }
+    const told = [summaryText({ summary, options, progress }), failureLine({ summary, options, progress })].join('\n')
+    expect(told).toContain(`spoor export --store 'postgres://spoor:***@db/spoor?sslpassword=***' -o`)
+    expect(told).toContain(`1 timeout; spoor failures --store '`)
+    expect(told).not.toContain('s3cret')
+    const plain = summaryText({ summary, options: { ...options, store: 'redis://db:6379/2?prefix=a' }, progress })
+    expect(plain).toContain(`spoor failures --store 'redis://db:6379/2?prefix=a'\n`)
+  })
+
+  test('nothing sends anybody to a store that was in memory', () => {
+    const options = { ...defaultOptions(), store: 'memory:' }
+    const told = [summaryText({ summary, options, progress }), failureLine({ summary, options, progress })].join('\n')
+    expect(told).not.toMatch(/spoor (failures|export)/)
+    expect(failureLine({ summary, options, progress })).toBe('3 pages failed: 2 http-4xx, 1 timeout')
+  })
+
+  test('a finished crawl says that --select comes too late', () => {
+    const select = [{ name: 'price', field: '.price', many: false }]
+    const again = { ...summary, alreadyFinished: true }
+    expect(summaryText({ summary: again, options: { ...defaultOptions(), select }, progress })).toMatch(
+      /--select changes nothing .*--fresh/,
+    )
+    expect(summaryText({ summary: again, options: defaultOptions(), progress })).not.toContain('--select')
+  })
+
   test('a limit and a finished crawl say so', () => {
     const options = defaultOptions()
     const limited = summaryText({
@@ -134,6 +160,22 @@ describe('progress and summary', () => {
 })
 
 describe('answers for people', () => {
+  test('a stack is shown line by line', () => {
+    const error = 'handler: Error: no\u001b\n    at a (x.ts:1)\r\n    at b'
+    const at = '2026-01-01T00:00:00.000Z'
+    const text = failureText({
+      url: 'http://a.test/',
+      reason: 'handler',
+      status: 200,
+      attempts: [{ at, error, status: 200 }],
+    })
+    expect(text.split('\n').slice(2)).toEqual([
+      `    ${at}  handler: Error: no\\u001b`,
+      '      at a (x.ts:1)',
+      '      at b',
+    ])
+  })
+
   const worker = {
     owner: 'w',
     alive: false,
@@ -228,6 +270,15 @@ describe('output', () => {
     const tail = `http://a.test/\\u001b${'x'.repeat(500)}`
     const lines = [`3 pages  ${cutMiddle(tail, 30)}`, 'y'.repeat(39), 'hello\n']
     expect(stderr.text()).toBe(lines.map((line) => clear + line).join(''))
+  })
+
+  test('a line of log is a sentence for people and JSON for all else', () => {
+    const line = JSON.stringify({ level: 40, time: 1, url: 'http://a.test/\u001b', tries: 2, msg: 'it is late' })
+    const [seen, piped] = [outputOn({}, true), outputOn({}, false)]
+    seen.output.log(line)
+    piped.output.log(line)
+    expect(seen.stderr.text()).toBe('warning: it is late (url: http://a.test/\\u001b, tries: 2)\n')
+    expect(piped.stderr.text()).toBe(`${line}\n`)
   })
 
   test('quiet keeps hints back, and tells problems', () => {

@@ -165,7 +165,8 @@ describe('patterns and pairs', () => {
     expect(valueOf(parseSelect('price as it is=.price'))).toEqual({ ...field, name: 'price as it is' })
     expect(valueOf(parseSelect('mail=a[href*="@"]@href'))).toMatchObject({ field: 'a[href*="@"]@href' })
     expect(valueOf(parseSelect('id=xpath://a[@id="x"]'))).toMatchObject({ field: 'xpath://a[@id="x"]' })
-    for (const bad of ['price', '=x', 'price=', 'price=@src']) expect(isBad(parseSelect(bad))).toBe(true)
+    for (const bad of ['price', '=x', 'price=', 'price=@src', 'price as numbr=.price'])
+      expect(isBad(parseSelect(bad))).toBe(true)
   })
 
   test.each(['::127.0.0.1:8080', 'site.test:80:127.0.0.1:8080', ':::', '[::1]:80:[::1]:81', 'a:::81'])(

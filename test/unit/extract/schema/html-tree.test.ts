@@ -80,6 +80,16 @@ const page = fc
   .tuple(fc.array(fc.constantFrom(...PIECES), { maxLength: 60 }), fc.constantFrom(0, 1, 600), fc.constantFrom(1, 3))
   .map(([pieces, filler, times]) => `${pieces.join('').repeat(times)}${'<i>filler</i>'.repeat(filler)}<p>end`)
 
+describe('a selector', () => {
+  it.each(['..price', 'a ..price', '.a..b', 'a >', '>', 'b, a +'])('%j can fit nothing, which is said', (css) => {
+    expect(() => compileCss(css)).toThrow(/dots|combinator/)
+  })
+
+  it.each([String.raw`.\.5`, '> a', '.a.b', 'a > b', '[href^=".."]', '[title="a > "]'])('%j is sound', (css) => {
+    expect(compileCss(css).css).toBe(css)
+  })
+})
+
 describe('the lean tree of a page', () => {
   it('finds the same elements, texts and attributes as cheerio, in damaged pages too', () => {
     const queries = SELECTORS.map(compileCss)
