@@ -6,6 +6,7 @@ import type { EngineDeps, EngineEvent, EngineOptions, EngineRun, EngineTask, Fin
 import { type BodyHold, createBodyBudget } from './body-budget.ts'
 import { type CachedHosts, createCachedHosts } from './cached-hosts.ts'
 import { createSlots } from '../util/slots.ts'
+import { createHandlerWatch, type HandlerWatch } from './handler-watch.ts'
 import { type Hold, keepLeases, type LeaseKeeper } from './lease-keeper.ts'
 import { runLease } from './run-lease.ts'
 import { createTaskRoster, type TaskGroup, type TaskRoster } from './task-roster.ts'
@@ -50,6 +51,7 @@ class EngineLoop implements Engine {
   /** Makes a wait over several groups begin anew. */
   #rewait = new AbortController()
   readonly #keeper: LeaseKeeper
+  readonly #watch: HandlerWatch
   /** Undefined: there is no cache. */
   readonly #cachedHosts: CachedHosts | undefined
   readonly #stopTimers: (() => void)[] = []
@@ -70,6 +72,7 @@ class EngineLoop implements Engine {
   constructor(start: EngineStart) {
     const { deps, options, tasks } = start
     this.#start = start
+    this.#watch = createHandlerWatch(deps)
     this.#roster = createTaskRoster(tasks, options.maxPages)
     // every request in flight may listen: no leak that Node should warn of
     setMaxListeners(0, this.#abort.signal)
@@ -231,7 +234,7 @@ class EngineLoop implements Engine {
     if (task === undefined) throw new Error(`a lease of the task ${lease.request.task}, which does not run here`)
     const slot = this.#active.add(lease)
     const body = this.#bodies.hold()
-    const running = runLease({ deps, task, lease, hold, signal: hold.signal, onBody: body.add })
+    const running = runLease({ deps, task, lease, hold, signal: hold.signal, watch: this.#watch, onBody: body.add })
     void this.#settleLater(running, slot, body)
   }
 

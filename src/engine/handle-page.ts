@@ -9,7 +9,7 @@ import { renderedFilesOf } from '../fetch/rendered.ts'
 import type { Settlement } from '../frontier/contract.ts'
 import { pageItem, type PageItemOptions } from '../items/page-item.ts'
 import { robotsDirectives } from '../robots/tags.ts'
-import type { Exchange, Page, RequestDraft, RequestHandler } from './contract.ts'
+import type { EngineTask, Exchange, Page, RequestDraft, RequestHandler } from './contract.ts'
 import { followHop, hopOf, MAX_HOPS } from './redirect.ts'
 import { createHandlerContext, runWithDeadline } from './handler-context.ts'
 import {
@@ -175,7 +175,7 @@ function renderedPart({ headers }: FetchResponse): Pick<PageItemOptions, 'render
 /** User code: it has a deadline, and decides about its page. */
 async function runInTime(handling: Handling, desk: DecisionDesk): Promise<void> {
   const { story, way } = handling
-  const { deps, task, lease, signal } = story
+  const { task } = story
   await runWithDeadline(
     async (stop) => {
       if (task.handler.kind === 'user') await callHandler(handling, { desk, signal: stop, handle: task.handler.handle })
@@ -184,8 +184,17 @@ async function runInTime(handling: Handling, desk: DecisionDesk): Promise<void> 
       if (way.buffer.adding.length > 0) await Promise.all(way.buffer.adding)
       await askAboutBuffer({ options: story, way, desk, signal: stop })
     },
-    { clock: deps.clock, timeoutMs: task.handlerTimeoutMs, url: lease.url, signal },
+    nameOfHandler(task),
+    story,
   )
+}
+
+/** As people know it: its rule and its function, as far as they have names. */
+function nameOfHandler({ ruleName, handler }: EngineTask): string {
+  const own = handler.kind === 'user' ? handler.handle.name : 'hooks'
+  if (ruleName === undefined) return own === '' ? 'requestHandler' : own
+  // `handler` is what a function is called that was written right into its rule
+  return own === '' || own === 'handler' || own === ruleName ? ruleName : `${ruleName} (${own})`
 }
 
 async function callHandler(

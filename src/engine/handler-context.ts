@@ -3,7 +3,6 @@
 import type { CheerioAPI } from 'cheerio'
 import { CrawlError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import type { Clock } from '../core/clock.ts'
 import type { FetchResponse } from '../fetch/contract.ts'
 import type { Lease } from '../frontier/contract.ts'
 import type {
@@ -16,6 +15,7 @@ import type {
   PageResponse,
 } from './contract.ts'
 import { createUrlTest } from '../rules/pattern.ts'
+import type { ProcessOptions } from './settlement.ts'
 import { type Doorway, enqueueDraft, enqueuePageLinks, pushItems } from './page-buffer.ts'
 
 export function pageRequestOf(lease: Lease): PageRequest {
@@ -96,14 +96,17 @@ export function createHandlerContext({
   }
 }
 
-/** Runs the handler to its end or to its deadline; what it pushes after that is refused by its context. */
+/** Runs people's code to its end or to its deadline; what it pushes after that is refused by its context. */
 export async function runWithDeadline(
   run: (signal: AbortSignal) => unknown,
-  { clock, timeoutMs, url, signal }: { clock: Clock; timeoutMs: number; url: string; signal: AbortSignal },
+  name: string,
+  { deps, task, lease, signal, watch }: ProcessOptions,
 ): Promise<void> {
+  const { url } = lease
+  const timeoutMs = task.handlerTimeoutMs
   const deadline = new AbortController()
   const stop = AbortSignal.any([signal, deadline.signal])
-  const cancel = clock.timer(timeoutMs, () => {
+  const cancel = deps.clock.timer(timeoutMs, () => {
     deadline.abort(new CrawlError('HANDLER_TIMEOUT', { context: { url, timeoutMs } }))
   })
   const over = new Promise<never>((_resolve, reject) => {
@@ -117,7 +120,8 @@ export async function runWithDeadline(
   })
   over.catch(() => undefined) // it ends in any case: see below
   try {
-    await Promise.race([(async () => run(stop))(), over])
+    const code = { url, task: task.settings.name, name }
+    await watch.run(code, () => Promise.race([(async () => run(stop))(), over]))
   } finally {
     cancel()
     // a handler that goes on after its page has ended finds its context closed

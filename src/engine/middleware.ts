@@ -39,13 +39,17 @@ async function runHooks(
 ): Promise<Outcome | undefined> {
   const desk = createDecisionDesk()
   try {
-    await runWithDeadline(async (signal) => {
-      for (const one of options.task.middleware ?? []) {
-        const hook = one[name] as ((context: HookContext) => unknown) | undefined
-        // oxlint-disable-next-line no-await-in-loop -- one middleware after the other
-        await hook?.({ ...hookContextOf(options, desk, signal), ...more })
-      }
-    }, deadlineOf(options))
+    await runWithDeadline(
+      async (signal) => {
+        for (const one of options.task.middleware ?? []) {
+          const hook = one[name] as ((context: HookContext) => unknown) | undefined
+          // oxlint-disable-next-line no-await-in-loop -- one middleware after the other
+          await hook?.({ ...hookContextOf(options, desk, signal), ...more })
+        }
+      },
+      name,
+      options,
+    )
     if (desk.taken === undefined) return undefined
   } catch (error) {
     return outcomeOfThrown(options, { error, desk })
@@ -158,10 +162,6 @@ async function askAboutItem(
 
 function hookContextOf({ deps, lease }: ProcessOptions, desk: DecisionDesk, signal: AbortSignal): HookContext {
   return { ...desk.decisions, request: pageRequestOf(lease), log: deps.log, signal }
-}
-
-function deadlineOf({ deps, task, lease, signal }: ProcessOptions): Parameters<typeof runWithDeadline>[1] {
-  return { clock: deps.clock, timeoutMs: task.handlerTimeoutMs, url: lease.url, signal }
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -40,8 +40,8 @@ export async function processRequest(options: ProcessOptions): Promise<Settlemen
   const crawlDelayMs = task.respectRobots ? await askRobots(options, request) : undefined
   if (typeof crawlDelayMs === 'object') return crawlDelayMs
   const sentCookies = cookiesOf(options)
-  const { hold, signal } = options
-  const story: Story = { deps, task, lease, hold, signal, crawlDelayMs, isHit: false, sentCookies }
+  const { hold, signal, watch } = options
+  const story: Story = { deps, task, lease, hold, signal, watch, crawlDelayMs, isHit: false, sentCookies }
   return settleAndClose(story, await fetchPage(story, request, cached))
 }
 

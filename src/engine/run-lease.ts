@@ -27,9 +27,10 @@ export async function runLease(given: ProcessOptions): Promise<Settlement> {
 
 /** The failed-request handler's requests and items are settled with the failure. */
 async function tellFailed(
-  { deps, task, lease, signal }: ProcessOptions,
+  options: ProcessOptions,
   failure: FailedAttempt,
 ): Promise<Pick<Settlement, 'discovered' | 'items'>> {
+  const { deps, task, lease, signal } = options
   const buffer = createPageBuffer()
   const way = { door: task.door, buffer, depth: lease.request.depth + 1, keepKnownLinks: false }
   try {
@@ -47,7 +48,8 @@ async function tellFailed(
             for (const draft of requests) enqueueDraft(way, draft, lease.url)
           },
         }),
-      { clock: deps.clock, timeoutMs: task.handlerTimeoutMs, url: lease.url, signal },
+      task.onFailed?.name ?? 'failedRequestHandler',
+      options,
     )
   } catch (error) {
     if (!signal.aborted) deps.log.error({ url: lease.url, err: stackOf(error) }, 'failedRequestHandler threw')

@@ -7,6 +7,7 @@ import type { FetchResponse } from '../fetch/contract.ts'
 import type { CounterName, Lease, Settlement } from '../frontier/contract.ts'
 import type { HostSignal } from '../politeness/contract.ts'
 import type { EngineDeps, EngineTask } from './contract.ts'
+import type { HandlerWatch } from './handler-watch.ts'
 import type { Hold } from './lease-keeper.ts'
 import type { DecisionDesk, PageDecision } from './decisions.ts'
 
@@ -18,6 +19,7 @@ export interface ProcessOptions {
   readonly hold: Hold
   /** Of the hold: aborts before the lease runs out, and when the crawl is aborted. */
   readonly signal: AbortSignal
+  readonly watch: HandlerWatch
   /** Told of what has come of the body. */
   readonly onBody?: (bytes: number) => void
 }

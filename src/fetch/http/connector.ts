@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 
 import type { Clock } from '../../core/clock.ts'
+import type { LoopWatch } from '../../core/loop-watch.ts'
 import { refuseAddress, refuseHost } from './address-guard.ts'
 import { applyConnectTo, type ConnectToRule, type Endpoint } from './connect-to.ts'
 import { dial } from './dial.ts'
@@ -30,6 +31,7 @@ export interface ConnectorOptions {
   readonly connectTimeoutMs: number
   readonly http2: boolean
   readonly clock: Clock
+  readonly loop: LoopWatch
 }
 
 export type Connect = (route: Route, signal: AbortSignal) => Promise<Socket>
@@ -38,7 +40,7 @@ export type Connect = (route: Route, signal: AbortSignal) => Promise<Socket>
 export function createConnector(options: ConnectorOptions): Connect {
   return async (route, signal) => {
     const deadline = new AbortController()
-    const cancel = options.clock.timer(options.connectTimeoutMs, () => {
+    const cancel = options.loop.deadline(options.connectTimeoutMs, () => {
       const error = `no connection within the connect time-out of ${options.connectTimeoutMs} ms`
       deadline.abort(faultError({ failure: 'timeout', error }))
     })

@@ -1,6 +1,7 @@
 /** One request on one connection: collects the answer within its bounds and deadlines, and says how it ended. */
 
 import type { Clock } from '../../core/clock.ts'
+import type { LoopWatch } from '../../core/loop-watch.ts'
 import type { FetchFailure, FetchResponse, FetchResult, HeaderList } from '../contract.ts'
 import { headerOf, headerTokens } from '../headers.ts'
 import { createBodyCollector, type BodyCollector } from './body-collector.ts'
@@ -25,6 +26,8 @@ export interface ExchangePlan {
   /** A proxy that is spoken to in absolute form: a 407 is then its own. */
   readonly answeringProxy: Proxy | undefined
   readonly clock: Clock
+  /** Time in which the event loop stands still is not the network's. */
+  readonly loop: LoopWatch
 }
 
 /** Coded bodies may be a little longer than what they hold. */
@@ -47,6 +50,10 @@ export class Exchange {
   readonly #connection: Connection
   readonly #ends: ExchangeEnds
   readonly #startedMs: number
+  /** Of the whole exchange; moves on by the time in which the loop stood still, */
+  #deadlineMs: number
+  /** of which this much was seen. */
+  #stillMs: number
   /** When it was dispatched the connection had served others: its loss before any byte is nobody's fault. */
   readonly #reused: boolean
   #phase: Phase = 'connect'
@@ -70,6 +77,9 @@ export class Exchange {
     this.#ends = ends
     this.#startedMs = plan.clock.monotonicMs()
     this.#lastByteMs = this.#startedMs
+    plan.loop.begin()
+    this.#deadlineMs = this.#startedMs + plan.timeoutMs
+    this.#stillMs = plan.loop.stillMs()
     this.#reused = connection.served > 0
     this.#limitBytes = plan.truncateAtBytes ?? plan.maxBodyBytes
     this.#cancelTimer = plan.clock.timer(plan.timeoutMs, () => {
@@ -91,10 +101,10 @@ export class Exchange {
     this.#phase = 'waiting'
     this.#connection.filter?.expectHead()
     this.#plan.onSent?.()
-    const { idleTimeoutMs, clock, timeoutMs } = this.#plan
+    const { idleTimeoutMs, clock } = this.#plan
     if (idleTimeoutMs === undefined) return
     this.#lastByteMs = clock.monotonicMs()
-    this.#rearm(Math.min(idleTimeoutMs, this.#startedMs + timeoutMs - this.#lastByteMs))
+    this.#rearm(Math.min(idleTimeoutMs, this.#deadlineMs - this.#lastByteMs))
   }
 
   onHeaders(status: number, raw: readonly Buffer[]): boolean {
@@ -183,9 +193,13 @@ export class Exchange {
   }
 
   #onTimer(): void {
-    const { clock, timeoutMs, idleTimeoutMs } = this.#plan
+    const { clock, loop, timeoutMs, idleTimeoutMs } = this.#plan
     const now = clock.monotonicMs()
-    const left = this.#startedMs + timeoutMs - now
+    const lostMs = loop.stillMs() - this.#stillMs
+    this.#stillMs += lostMs
+    this.#deadlineMs += lostMs
+    this.#lastByteMs = Math.min(now, this.#lastByteMs + lostMs)
+    const left = this.#deadlineMs - now
     if (left <= 0) {
       this.#timeOut(`the whole answer within the time-out of ${timeoutMs} ms`)
       return
@@ -230,6 +244,7 @@ export class Exchange {
   #close(reusable: boolean): void {
     this.#settled = true
     this.#cancelTimer()
+    this.#plan.loop.end()
     this.#body.drop()
     if (!reusable) this.#abort?.()
     this.#ends.release(this.#connection, reusable)

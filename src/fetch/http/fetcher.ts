@@ -1,6 +1,7 @@
 /** The HTTP fetcher: one hop over kept connections, bounded in time and size, with every fault classified. */
 
 import { systemClock, type Clock } from '../../core/clock.ts'
+import { LoopWatch } from '../../core/loop-watch.ts'
 import { CrawlError } from '../../core/errors.ts'
 import type { FetchFailure, FetchRequest, FetchResult, Fetcher } from '../contract.ts'
 import { createConnector, type Route } from './connector.ts'
@@ -60,12 +61,14 @@ interface Context {
   readonly proxies: Proxies
   readonly signals: SignalHub
   readonly clock: Clock
+  readonly loop: LoopWatch
   readonly defaults: readonly string[]
 }
 
 /** Throws CONFIG_INVALID for a bad rule, proxy, header or CA file. Nothing is connected before the first request. */
 export function openHttpFetcher(options: HttpFetcherOptions): HttpFetcher {
   const clock = options.clock ?? systemClock
+  const loop = new LoopWatch(clock)
   const http2 = options.http2 ?? false
   const connect = createConnector({
     resolver: options.resolver ?? createResolver({ clock }),
@@ -74,6 +77,7 @@ export function openHttpFetcher(options: HttpFetcherOptions): HttpFetcher {
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
     http2,
     clock,
+    loop,
   })
   const origins = createOrigins({
     connect,
@@ -87,7 +91,8 @@ export function openHttpFetcher(options: HttpFetcherOptions): HttpFetcher {
     ...(options.proxyRotation === undefined ? {} : { rotation: options.proxyRotation }),
     ...(options.env === undefined ? {} : { env: options.env }),
   })
-  const context = { options, origins, proxies, signals: createSignalHub(), clock, defaults: defaultHeaders(options) }
+  const signals = createSignalHub()
+  const context = { options, origins, proxies, signals, clock, loop, defaults: defaultHeaders(options) }
   let closed = false
   return {
     fetch: async (request) => {
@@ -179,7 +184,7 @@ async function attempt(each: Attempt, context: Context): Promise<FetchResult> {
 }
 
 function planOf(request: FetchRequest, answeringProxy: Proxy | undefined, context: Context): ExchangePlan {
-  const { options, clock } = context
+  const { options, clock, loop } = context
   return {
     url: request.url,
     method: request.method ?? 'GET',
@@ -191,6 +196,7 @@ function planOf(request: FetchRequest, answeringProxy: Proxy | undefined, contex
     onBody: request.onBody,
     answeringProxy,
     clock,
+    loop,
   }
 }
 
