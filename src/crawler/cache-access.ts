@@ -14,7 +14,8 @@ import { cacheExists, cacheKindOf, exportWarc, importWarc, openCacheStore, openW
 /** Rejects with STORE_UNAVAILABLE when there is no cache, and with the STORE_… errors of one that cannot be opened. */
 export async function openCacheAccess(place: CacheLocation): Promise<CacheAccess> {
   const { create = false, ...rest } = place
-  const kind = cacheKindOf(place) === 'shared' ? 'shared' : kindInFolder(place)
+  const kind = cacheKindOf(place)
+  if (!create && kind !== 'shared' && !cacheExists(place.dir, kind)) throw noCache(place)
   const store = await openCacheStore(
     { ...rest, cacheStore: kind },
     { clock: systemClock, random: systemRandom, create },
@@ -22,14 +23,10 @@ export async function openCacheAccess(place: CacheLocation): Promise<CacheAccess
   return accessTo(store, kind)
 }
 
-function kindInFolder({ dir, cacheStore, create = false }: CacheLocation): CacheKind {
-  const kinds: readonly CacheKind[] = cacheStore === undefined ? ['sqlite', 'files'] : [cacheStore]
-  const found = kinds.find((kind) => cacheExists(dir, kind))
-  if (found !== undefined) return found
-  if (create) return cacheStore ?? 'sqlite'
+function noCache({ dir, cacheStore }: CacheLocation): CrawlError {
   const what = cacheStore === undefined ? 'download cache' : `download cache of the kind ${cacheStore}`
   const problem = `it holds no ${what}; spoor crawl makes one, and so does spoor cache import`
-  throw new CrawlError('STORE_UNAVAILABLE', { context: { location: dir, problem } })
+  return new CrawlError('STORE_UNAVAILABLE', { context: { location: dir, problem } })
 }
 
 function accessTo(store: CacheStore, kind: CacheKind): CacheAccess {

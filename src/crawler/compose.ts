@@ -242,10 +242,13 @@ function openHttp(
 
 type CachePlace = Pick<ResolvedOptions, 'dir' | 'store' | 'cacheStore' | 'cacheMaxBytes'>
 
-/** Which one it is when nobody says so: machines that share a crawl share its downloads. Throws CONFIG_INVALID. */
-export function cacheKindOf({ store, cacheStore }: Pick<CachePlace, 'store' | 'cacheStore'>): CacheKind {
+/**
+ * Which one it is when nobody says so: machines that share a crawl share its downloads, and a folder keeps the kind that
+ * it has. Throws CONFIG_INVALID.
+ */
+export function cacheKindOf({ dir, store, cacheStore }: Omit<CachePlace, 'cacheMaxBytes'>): CacheKind {
   const isShared = store !== undefined && storeKindOf(store) !== 'memory'
-  if (cacheStore !== 'shared') return cacheStore ?? (isShared ? 'shared' : 'sqlite')
+  if (cacheStore !== 'shared') return cacheStore ?? (isShared ? 'shared' : (kindInFolder(dir) ?? 'sqlite'))
   if (isShared) return cacheStore
   const problem = '--cache-store shared: expected the URL of a server in --store, which is where it is shared'
   throw new CrawlError('CONFIG_INVALID', { context: { problem } })
@@ -298,9 +301,13 @@ function unknownStore(): CrawlError {
 
 const filesCacheIn = (dir: string): string => join(dir, 'cache-files')
 
-/** Of the kinds that are in `dir`. Opens nothing. */
+/** Opens nothing. */
 export function cacheExists(dir: string, cacheStore: CacheKind): boolean {
   return existsSync(cacheStore === 'files' ? filesCacheIn(dir) : join(dir, 'cache.sqlite'))
+}
+
+function kindInFolder(dir: string): CacheKind | undefined {
+  return (['sqlite', 'files'] as const).find((kind) => cacheExists(dir, kind))
 }
 
 async function openCacheFor(options: ResolvedOptions, extras: PartsExtras): Promise<CacheStore | undefined> {

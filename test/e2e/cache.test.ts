@@ -65,6 +65,19 @@ describe('a crawl of a site that is cached', () => {
     expect(withoutOrigin(await itemsOf(after))).toEqual(withoutOrigin(await itemsOf(before)))
   })
 
+  it('is found in its folder without being named, whichever kind it is', async () => {
+    await using folder = await openTemporaryFolder()
+    const shape = treeSite(20, 4)
+    await using site = await openTestSite(shape.handler)
+    await crawl(folder.path, site.url(shape.seed), '--cache-store', 'files')
+    await site.goDown()
+    const offline = await crawl(folder.path, site.url(shape.seed), '--fresh', '--cache', 'offline')
+    expect(offline).toMatchObject({ pages: 20, fromCache: 20 })
+    const fetched = await runSpoor(['fetch', site.url(shape.seed), '--dir', folder.path, '--json'])
+    expect(JSON.parse(fetched.stdout)).toMatchObject({ status: 200, fromCache: true })
+    expect(await readdir(folder.path)).not.toContain('cache.sqlite')
+  })
+
   it('extracts by changed rules without a request', async () => {
     await using folder = await openTemporaryFolder()
     const file = join(folder.path, 'out.jsonl')

@@ -18,7 +18,7 @@ export const CACHE = {
     flag: 'cache-store',
     choices: ['sqlite', 'files', 'shared'],
     default: undefined,
-    defaultText: 'shared with --store, sqlite without',
+    defaultText: 'shared with --store; else what is in --dir, or sqlite',
     group: 'Cache',
     on: CACHED,
     doc: 'Where downloads are kept. sqlite: packed, in --dir; files: a readable file per page, in --dir; shared: in the --store, for all machines.',

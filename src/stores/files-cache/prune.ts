@@ -1,13 +1,17 @@
 /** Forgetting: pages that are too old, then those used least recently, and what dead writers left. */
 
 import { rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import type { PruneOptions, PruneResult } from '../../cache/contract.ts'
 import type { Clock } from '../../core/clock.ts'
 import { META_ENDING, readMeta, removePage, settleIncoming, usedAtMs } from './page-file.ts'
 import { removeEmptyFolders, walkLeftovers, walkPages } from './walk.ts'
 
 const HOUR_MS = 3_600_000
+/** How finely pages are told apart by when they were last used. */
+const USED_STEP_MS = 60_000
+/** What `stat` counts blocks in, whatever the file system's own are. */
+const BLOCK_BYTES = 512
 
 export interface PrunePlace {
   readonly root: string
@@ -43,6 +47,7 @@ async function removeLeftovers({ root, clock, isOver }: Pruning): Promise<void> 
     )
     if (clock.nowMs() - changedMs <= HOUR_MS || (await settleIncoming(path))) continue
     await rm(path, { force: true })
+    await removeEmptyFolders(root, relative(root, dirname(path)).split(sep))
   }
 }
 
@@ -76,51 +81,54 @@ async function remove(pruning: Pruning, page: string): Promise<number> {
 /** Passes instead of a list of all pages in memory: when they were used, then those used before. */
 async function evict(pruning: Pruning, maxBytes: number): Promise<void> {
   const { root, isOver } = pruning
-  const perHour = new Map<number, number>()
+  const perStep = new Map<number, number>()
   let total = 0
   for await (const page of walkPages(root)) {
     if (isOver()) return
     const bytes = await pageBytes(join(root, page))
-    const hour = await usedHour(join(root, page))
-    perHour.set(hour, (perHour.get(hour) ?? 0) + bytes)
+    const step = await usedStep(join(root, page))
+    perStep.set(step, (perStep.get(step) ?? 0) + bytes)
     total += bytes
   }
   const above = total - maxBytes
   if (above <= 0) return
   let freed = 0
   let newest = -Infinity
-  for (const hour of [...perHour.keys()].toSorted((a, b) => a - b)) {
-    newest = hour
-    freed += perHour.get(hour) ?? 0
+  for (const step of [...perStep.keys()].toSorted((a, b) => a - b)) {
+    newest = step
+    freed += perStep.get(step) ?? 0
     if (freed >= above) break
   }
-  const left = above - (await removeUsed(pruning, Infinity, (hour) => hour < newest))
-  await removeUsed(pruning, left, (hour) => hour === newest)
+  const left = above - (await removeUsed(pruning, Infinity, (step) => step < newest))
+  await removeUsed(pruning, left, (step) => step === newest)
 }
 
 /** Answers how many bytes are free now; stops when it is enough. */
-async function removeUsed(pruning: Pruning, enough: number, isOld: (hour: number) => boolean): Promise<number> {
+async function removeUsed(pruning: Pruning, enough: number, isOld: (step: number) => boolean): Promise<number> {
   let freed = 0
   for await (const page of walkPages(pruning.root)) {
     if (freed >= enough || pruning.isOver()) break
-    if (isOld(await usedHour(join(pruning.root, page)))) freed += await remove(pruning, page)
+    if (isOld(await usedStep(join(pruning.root, page)))) freed += await remove(pruning, page)
   }
   return freed
 }
 
-async function usedHour(file: string): Promise<number> {
-  return Math.floor(((await usedAtMs(file)) ?? 0) / HOUR_MS)
+async function usedStep(file: string): Promise<number> {
+  return Math.floor(((await usedAtMs(file)) ?? 0) / USED_STEP_MS)
 }
 
 /** Body and metadata. */
 export async function pageBytes(file: string): Promise<number> {
-  const sizes = await Promise.all(
-    [file, file + META_ENDING].map((path) =>
-      stat(path).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  )
-  return sizes.reduce((sum, size) => sum + size, 0)
+  return (await diskBytesOf(file)) + (await diskBytesOf(file + META_ENDING))
+}
+
+/** What a file takes of its disk: whole blocks, which for small pages is many times their length. */
+export async function diskBytesOf(file: string): Promise<number> {
+  try {
+    const { size, blocks } = await stat(file)
+    // file systems that give room late, or pack, count fewer blocks than there are bytes
+    return Math.max(size, blocks * BLOCK_BYTES)
+  } catch {
+    return 0
+  }
 }

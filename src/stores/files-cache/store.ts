@@ -19,14 +19,14 @@ import { CrawlError, isCrawlError } from '../../core/errors.ts'
 import { makeFolder } from '../../util/make-folder.ts'
 import { placeOf } from './file-name.ts'
 import * as page from './page-file.ts'
-import { pageBytes, pruneFiles, type PrunePlace } from './prune.ts'
+import { diskBytesOf, pageBytes, pruneFiles, type PrunePlace } from './prune.ts'
 import { createTurns, type Turns } from './turns.ts'
-import { removeEmptyFolders, walkPages } from './walk.ts'
+import { removeEmptyFolders, walkLeftovers, walkPages } from './walk.ts'
 
 export interface FilesCacheOptions {
   /** Made when it is not there. A folder that holds anything else is refused. */
   readonly dir: string
-  /** Size cap of bodies and metadata: the least recently used go, in the background. Default: none. */
+  /** Most that pages and their metadata may take of the disk, in bytes: the least recently used go. Default: no cap. */
   readonly maxBytes?: number
   readonly clock?: Clock
   /** Pages of one folder; more go into folders of two digits below it. Default 1000. */
@@ -39,7 +39,10 @@ const HOUR_MS = 3_600_000
 const MAX_BODY_BYTES = 256 * 1024 * 1024
 /** Folders whose number of pages is remembered. */
 const MAX_COUNTED_FOLDERS = 5000
-const CAP_TARGET = 0.9
+/** Pages go until so much of the cap is taken. */
+const CAP_TARGET = 0.8
+/** So much may come in before pages go again, and as much while they do; the rest is for what is on its way. */
+const CAP_STEP = 0.08
 
 /** Rejects with STORE_FORMAT_MISMATCH when the folder is not a cache's, STORE_UNAVAILABLE when it cannot be had. */
 export async function openFilesCache(options: FilesCacheOptions): Promise<CacheStore> {
@@ -108,8 +111,9 @@ function createStore(state: FilesState): CacheStore {
     put: (entry, body) =>
       run(async () => {
         if (body.length > MAX_BODY_BYTES) return
-        await turns.take(entry.key, () => putPage(state, entry, body))
-        cap.wrote(body.length)
+        await cap.room()
+        const file = await turns.take(entry.key, () => putPage(state, entry, body))
+        await cap.wrote(file)
       }),
     refresh: (id, change) =>
       run(() =>
@@ -167,13 +171,14 @@ async function getAnswer(state: FilesState, id: CacheId): Promise<CachedAnswer |
   return { entry: found.entry, body }
 }
 
-async function putPage(state: FilesState, entry: NewCacheEntry, body: Uint8Array): Promise<void> {
+async function putPage(state: FilesState, entry: NewCacheEntry, body: Uint8Array): Promise<string> {
   const found = await findPage(state, entry)
   const { name } = placeOf(entry)
   const file = found?.file ?? join(state.root, ...(await roomFor(state, entry)), name)
   const meta: page.PageMeta = { format: FORMAT, ...entry, bodyBytes: body.length, bodyHash: page.bodyHashOf(body) }
   await page.writePage(file, meta, { body, unique: randomUUID() })
   await page.setUsed(file, state.clock.nowMs())
+  return file
 }
 
 /** The page's own folder while that has room. */
@@ -243,6 +248,7 @@ async function readStats(state: FilesState): Promise<CacheStats> {
     const of = hosts.get(host) ?? { host, entries: 0, bodyBytes: 0 }
     hosts.set(host, { host, entries: of.entries + 1, bodyBytes: of.bodyBytes + meta.bodyBytes })
   }
+  for await (const path of walkLeftovers(root)) diskBytes += await diskBytesOf(path)
   return {
     entries,
     bodies: entries,
@@ -292,7 +298,9 @@ function readJson(text: string): Readonly<Record<string, unknown>> {
 }
 
 interface Cap {
-  wrote(bytes: number): void
+  /** Waits while pages go and too much has come in meanwhile. */
+  room(): Promise<void>
+  wrote(file: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -310,11 +318,13 @@ function createCap(state: FilesState): Cap {
     pruning = undefined
   }
   return {
-    wrote: (bytes) => {
+    room: async () => {
+      if (maxBytes !== undefined && unseen > maxBytes * CAP_STEP) await pruning
+    },
+    wrote: async (file) => {
       if (maxBytes === undefined) return
-      unseen += bytes
-      // Below the target after each pruning: so much may come before the cap is reached again.
-      if (unseen > maxBytes * (1 - CAP_TARGET)) pruning ??= prune(maxBytes)
+      unseen += await pageBytes(file)
+      if (unseen > maxBytes * CAP_STEP) pruning ??= prune(maxBytes)
     },
     stop: async () => {
       stopper.abort()

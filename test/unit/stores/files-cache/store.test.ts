@@ -1,6 +1,6 @@
 /** The readable cache passes the suite, and its files are what a person expects. */
 
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -152,4 +152,52 @@ describe('a readable cache', () => {
     await subject.store.delete(idOf(subject, 'https://a.test/a/b/c'))
     expect(await readdir(subject.dir)).toEqual(['~spoor-cache.json'])
   })
+
+  it('never takes more of the disk than its cap, also with small pages, each of which takes whole blocks', async () => {
+    await subject.dispose()
+    const maxBytes = 600_000
+    subject = await openSubject({ maxBytes })
+    let most = 0
+    for (let n = 0; n < 150; n += 1) {
+      await putPage(subject, `https://a.test/${n}`, bodyOf(String(n), 50))
+      if (n % 5 === 0) most = Math.max(most, await diskBytesBelow(subject.dir))
+    }
+    expect(most).toBeGreaterThan(maxBytes / 2)
+    expect(most).toBeLessThanOrEqual(maxBytes)
+    expect((await subject.store.stats()).diskBytes).toBeGreaterThan(maxBytes / 2)
+  })
+
+  it('deletes first what was used least recently, also within an hour', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].toReversed()) {
+      await putPage(subject, `https://a.test/${name}`)
+      await subject.advance(60_000)
+    }
+    const { diskBytes } = await subject.store.stats()
+    await subject.store.prune({ maxBytes: diskBytes / 2 })
+    const left = await listAll(subject.store)
+    expect(left.map(({ url }) => url.at(-1)).toSorted()).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  it('counts what a dead writer left, and removes it with its folder when it is an hour old', async () => {
+    const folder = join(subject.dir, 'a.test', 'dead')
+    await mkdir(folder, { recursive: true })
+    const left = join(folder, 'page~.html~tmp-0')
+    await writeFile(left, Buffer.alloc(20_000))
+    expect((await subject.store.stats()).diskBytes).toBeGreaterThanOrEqual(20_000)
+    const beforeS = (subject.nowMs() - 2 * 3_600_000) / 1000
+    await utimes(left, beforeS, beforeS)
+    await subject.store.prune({})
+    expect(await readdir(subject.dir)).toEqual(['~spoor-cache.json'])
+  })
 })
+
+async function diskBytesBelow(dir: string): Promise<number> {
+  let bytes = 0
+  for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || entry.name.startsWith('~spoor-cache')) continue
+    // what goes in the background may be gone by now
+    const found = await stat(join(entry.parentPath, entry.name)).catch(() => undefined)
+    bytes += found === undefined ? 0 : found.blocks * 512
+  }
+  return bytes
+}
