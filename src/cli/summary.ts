@@ -39,7 +39,12 @@ export function summaryText({ summary, options }: SummaryInput): string {
 
 function headline(summary: CrawlSummary): string {
   const time = formatDuration(summary.seconds * 1000)
-  if (summary.alreadyFinished === true) return 'This crawl was finished already; nothing was fetched.'
+  if (summary.alreadyFinished === true) {
+    const { finishReason } = summary
+    return finishReason === 'finished' || finishReason === 'interrupted'
+      ? 'This crawl was finished already; nothing was fetched.'
+      : `This crawl had stopped at --${finishReason} already; nothing was fetched.`
+  }
   const resumed = summary.resumed === true ? ' (it went on where it had stopped)' : ''
   switch (summary.finishReason) {
     case 'finished':

@@ -60,7 +60,8 @@ const rateOf = (status: CrawlStatus): string =>
 
 function standing(status: CrawlStatus): string {
   if (living(status).length > 0) return 'running'
-  return status.pending + status.leased > 0 ? 'not finished; spoor crawl goes on with it' : 'finished'
+  if (status.pending + status.leased > 0) return 'not finished; spoor crawl goes on with it'
+  return status.done + status.failed + total(status.skipped) === 0 ? 'nothing was queued yet' : 'finished'
 }
 
 /** The busiest first. */

@@ -4,7 +4,7 @@ import type * as CssSelect from 'css-select'
 import type { Selector } from 'css-what'
 import type * as CssWhat from 'css-what'
 import { loadLate } from '../../util/load-late.ts'
-import { type CssQuery, ELEMENT, type NodeReader, pushReversed, TEXT, type TreeNode } from './tree.ts'
+import { type CssQuery, DOCUMENT, ELEMENT, type NodeReader, pushReversed, TEXT, type TreeNode } from './tree.ts'
 
 const cssSelect = loadLate<typeof CssSelect>('css-select')
 const cssWhat = loadLate<typeof CssWhat>('css-what')
@@ -82,6 +82,11 @@ export interface CssEngine {
 /** One for each kind of tree; compiled selectors are kept, 1,000 at the most. */
 export function createCssEngine(reader: NodeReader): CssEngine {
   const adapter = createAdapter(reader)
+  const rowAdapter = createAdapter(withoutTemplates(reader))
+  const adapterFor = (scope: TreeNode): Adapter => {
+    const parent = reader.parentOf(scope)
+    return parent !== null && reader.kindOf(parent) === ELEMENT ? rowAdapter : adapter
+  }
   const compiled = new Map<string, Compiled>()
   const compile = ({ css }: CssQuery): Compiled => {
     let query = compiled.get(css)
@@ -96,18 +101,26 @@ export function createCssEngine(reader: NodeReader): CssEngine {
     first(query, scope) {
       const { selectOne } = cssSelect()
       if (query.isRelative) return selectOne(query.css, [scope], { adapter, context: [scope] }) ?? undefined
-      return selectOne(compile(query), scope, { adapter }) ?? undefined
+      return selectOne(compile(query), scope, { adapter: adapterFor(scope) }) ?? undefined
     },
     // a relative selector may mean the element itself (`:scope`) or what stands beside it
     all(query, scope) {
       const { selectAll } = cssSelect()
       if (query.isRelative) return selectAll(query.css, [scope], { adapter, context: [scope] })
-      return selectAll(compile(query), scope, { adapter })
+      return selectAll(compile(query), scope, { adapter: adapterFor(scope) })
     },
   }
 }
 
 const MAX_COMPILED = 1000
+
+/** What a template in a row holds is no part of the row, as `$(row).find` has it. */
+function withoutTemplates(reader: NodeReader): NodeReader {
+  return {
+    ...reader,
+    childrenOf: (node) => reader.childrenOf(node).filter((child) => reader.kindOf(child) !== DOCUMENT),
+  }
+}
 
 function createAdapter(reader: NodeReader): Adapter {
   const isTag = (node: TreeNode): node is TreeNode => reader.kindOf(node) === ELEMENT

@@ -156,6 +156,13 @@ describe('progress and summary', () => {
     const again = summaryText({ summary: { ...summary, alreadyFinished: true }, options, progress })
     expect(again).toContain('finished already')
     expect(again).toContain('--fresh')
+    const over = summaryText({
+      summary: { ...summary, finishReason: 'max-pages', alreadyFinished: true },
+      options,
+      progress,
+    })
+    expect(over).toContain('This crawl had stopped at --max-pages already; nothing was fetched.')
+    expect(over).toContain('a higher limit goes on')
   })
 })
 
@@ -205,6 +212,8 @@ describe('answers for people', () => {
     expect(statusText(status, at)).toContain('by workers that are gone')
     expect(statusText({ ...status, workers: [{ ...worker, alive: true }] }, at)).toContain(': running')
     expect(statusText({ ...status, leased: 0 }, at)).toContain(': finished')
+    const nothing = { ...status, pending: 0, leased: 0, done: 0, failed: 0, skipped: {} }
+    expect(statusText(nothing, at)).toContain(': nothing was queued yet')
   })
 
   test('status lists who works, the busiest first, and counts those that it leaves out', () => {

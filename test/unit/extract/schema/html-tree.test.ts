@@ -114,6 +114,23 @@ describe('the lean tree of a page', () => {
     )
   })
 
+  it.each([
+    '<p><template><b>x</b></template></p>',
+    '<template><p><b>x</b></template>',
+    '<template><p><template><b>x</b></template></template>',
+    '<template><b class="x z"><p><template><b class="x z"><p><template><b class="x z"><p><p>end',
+  ])('finds in rows with templates what cheerio finds in them: %s', (html) => {
+    const $ = loadTree(html, { xml: false })
+    const tree = openHtmlTree(html)
+    const b = compileCss('b')
+    const rows = tree.all(compileCss('p'))
+    const expected = $('p').get()
+    expect(rows.map((row) => tree.all(b, row).length)).toEqual(expected.map((row) => $(row).find('b').length))
+    expect(rows.map((row) => tree.first(b, row) !== undefined)).toEqual(
+      expected.map((row) => $(row).find('b').length > 0),
+    )
+  })
+
   it('finds in rows what cheerio finds in them', () => {
     fc.assert(
       fc.property(page, fc.constantFrom('b', '> b', 'b.x', '> td > b', '+ p'), (html, css) => {
