@@ -1,6 +1,6 @@
 /** A real HTTP server on the loopback address that answers by a table, faults included, and remembers every request. */
 
-import { once } from 'node:events'
+import { once, setMaxListeners } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -95,6 +95,8 @@ export async function openTestSite(routes: SiteRoutes | SiteHandler, options: Te
     connections: 0,
     allInFlight: 0,
   }
+  // each request in flight listens to it
+  setMaxListeners(0, state.closing.signal)
   const server = createSiteServer(state)
   const listen = async (): Promise<void> => {
     server.listen(state.port, state.address)
