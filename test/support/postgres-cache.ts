@@ -5,10 +5,9 @@ import { Client } from 'pg'
 import { openPostgresCache } from '../../src/stores/postgres/cache/open.ts'
 import { seededRandom } from '../../src/util/random.ts'
 import { dropPostgres } from './server-url.ts'
-import type { ServerCache } from './server-cache.ts'
+import type { CacheContents, ServerCache } from './server-cache.ts'
 
 export interface PostgresTestCache extends ServerCache {
-  readonly url: string
   /** `@name` stands for a table of the store. */
   sql(text: string, ...values: readonly unknown[]): Promise<Record<string, unknown>[]>
 }
@@ -46,9 +45,28 @@ export async function postgresCache(server: string, maxBytes?: number): Promise<
         part['number'],
       )
     },
+    contents: async () => {
+      const [found] = await sql(CONTENTS)
+      return Object.fromEntries(
+        Object.entries(found ?? {}).map(([name, n]) => [name, Number(n)]),
+      ) as unknown as CacheContents
+    },
+    uploads: async () => {
+      const found = await sql(
+        'SELECT id FROM @cache_uploads u WHERE EXISTS (SELECT 1 FROM @cache_parts WHERE upload = u.id)',
+      )
+      return found.map(({ id }) => String(id))
+    },
     drop: async () => {
       await client.end()
       await dropPostgres(server, prefix)
     },
   }
 }
+
+const CONTENTS = `SELECT (SELECT count(*) FROM @cache_pages) AS pages, (SELECT count(*) FROM @cache_blobs) AS blobs,
+  (SELECT coalesce(sum(body_bytes), 0) FROM @cache_pages) AS "bodyBytes",
+  (SELECT coalesce(sum(packed_bytes), 0) FROM @cache_blobs) AS "packedBytes",
+  (SELECT count(*) FROM @cache_parts p WHERE NOT EXISTS (SELECT 1 FROM @cache_blobs b WHERE b.upload = p.upload))
+    AS "looseParts",
+  (SELECT count(*) FROM @cache_uploads) AS uploads`

@@ -6,11 +6,32 @@ import type { Clock } from '../../src/core/clock.ts'
 import type { CacheSuiteSubject } from '../../src/testing/cache-suite.ts'
 import { createFakeClock } from '../../src/testing/fake-clock.ts'
 
+/** What lies on the server itself, counted row by row, whatever the cache says of it. */
+export interface CacheContents {
+  readonly pages: number
+  readonly blobs: number
+  /** Of all pages. */
+  readonly bodyBytes: number
+  /** Of all blobs. */
+  readonly packedBytes: number
+  /** Pieces of large bodies that belong to no blob: under way, or left by a writer that died. */
+  readonly looseParts: number
+  /** Uploads that the server knows of. */
+  readonly uploads: number
+}
+
 /** What only the server in question can do. */
 export interface ServerCache {
+  /** Names it for other processes. */
+  readonly url: string
   open(clock: Clock): Promise<CacheStore>
   /** Changes the data of a page's body behind the cache's back: of the part in its middle. */
   change(key: string, how: (data: Buffer) => Buffer): Promise<void>
+  contents(): Promise<CacheContents>
+  /** Uploads that have begun to come and belong to no body yet; asked so lightly that a writer can be caught at it. */
+  uploads(): Promise<readonly string[]>
+  /** For a server that ends uploads by its own clock: lets them be so much older. */
+  age?(ms: number): Promise<void>
   /** Removes everything that was made. */
   drop(): Promise<void>
 }
@@ -28,7 +49,10 @@ export async function serverCacheSubject(server: ServerCache): Promise<CacheSuit
     store,
     keyOf: (url) => cacheKeyOf({ url }),
     nowMs: () => clock.nowMs(),
-    advance: (ms) => clock.advance(ms),
+    advance: async (ms) => {
+      await clock.advance(ms)
+      await server.age?.(ms)
+    },
     join: openOne,
     reopen: async () => {
       await store.close()
