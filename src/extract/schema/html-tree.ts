@@ -23,8 +23,8 @@ const parse5 = loadLate<typeof Parse5>('parse5')
 
 /** Characters that are parsed at first; twice as many each time that it was not enough. */
 const FIRST_CHARS = 4 * 1024
-/** Read in one turn of a page that is read as a whole. */
-const CHARS_A_TURN = 16 * 1024
+/** Read in one turn: a millisecond for pages as they are, a hundred for the worst that there can be. */
+const CHARS_A_TURN = 4 * 1024
 
 /** Children of no node are none: one list for all. */
 const NONE: readonly TreeNode[] = []
