@@ -10,9 +10,20 @@ export interface SummaryInput {
   readonly summary: CrawlSummary
   readonly options: ResolvedOptions
   readonly progress: ProgressSnapshot
+  /** Of each task, when there are several. */
+  readonly tasks?: readonly ResolvedOptions[]
 }
 
-export function summaryText({ summary, options }: SummaryInput): string {
+/** The flags that a hint needs. Of several tasks one has to be chosen: pasted as it is, the answer names them. */
+function whereOf({ options, tasks = [options] }: SummaryInput): string {
+  return tasks.length === 1 ? whereFlags(options) : whereFlags({ ...options, task: 'NAME' })
+}
+
+/** Files that are named at the end. */
+const MAX_FILES = 5
+
+export function summaryText(input: SummaryInput): string {
+  const { summary, options } = input
   const skipped = total(summary.skipped)
   const rows = [
     ['  pages', plural(summary.pages, 'page'), `${formatBytes(summary.bytes)} downloaded`],
@@ -25,16 +36,10 @@ export function summaryText({ summary, options }: SummaryInput): string {
       ? []
       : [['  dropped', plural(summary.invalidItems, 'item'), 'not as the validator expects']]),
     ...(summary.failed > 0
-      ? [
-          [
-            '  failed',
-            plural(summary.failed, 'page'),
-            isGoneAtEnd(options) ? '' : `spoor failures${whereFlags(options)}`,
-          ],
-        ]
+      ? [['  failed', plural(summary.failed, 'page'), isGoneAtEnd(options) ? '' : `spoor failures${whereOf(input)}`]]
       : []),
   ]
-  return [headline(summary), ...columns(rows), ...nextSteps(summary, options)].join('\n')
+  return [headline(summary), ...columns(rows), ...nextSteps(input)].join('\n')
 }
 
 function headline(summary: CrawlSummary): string {
@@ -58,8 +63,8 @@ function headline(summary: CrawlSummary): string {
   }
 }
 
-function nextSteps(summary: CrawlSummary, options: ResolvedOptions): string[] {
-  const where = whereFlags(options)
+function nextSteps(input: SummaryInput): string[] {
+  const { summary, options, tasks = [options] } = input
   const steps: string[] = []
   if (summary.finishReason === 'interrupted') steps.push('The same command goes on.')
   else if (summary.finishReason !== 'finished') steps.push('The same command with a higher limit goes on.')
@@ -72,17 +77,21 @@ function nextSteps(summary: CrawlSummary, options: ResolvedOptions): string[] {
     steps.push(
       isGoneAtEnd(options)
         ? 'Items: none are left, since the store was in memory; -o FILE writes them'
-        : `Items: spoor export${where} -o pages.jsonl`,
+        : `Items: spoor export${whereOf(input)} -o pages.jsonl`,
     )
-  else if (options.output !== undefined && options.output !== '-') steps.push(`Items: ${options.output}`)
+  else if (options.output !== undefined && options.output !== '-') {
+    const files = tasks.slice(0, MAX_FILES).flatMap(({ output }) => (output === undefined ? [] : [output]))
+    steps.push(`Items: ${files.join(', ')}${tasks.length > MAX_FILES ? ', …' : ''}`)
+  }
   return steps
 }
 
 /** The last line when pages failed. */
-export function failureLine({ summary, options, progress }: SummaryInput): string {
+export function failureLine(input: SummaryInput): string {
+  const { summary, options, progress } = input
   const classes = progress.errors ?? {}
   const told = total(classes) === summary.failed ? ` ${tally(classes)};` : ''
   const known = `${plural(summary.failed, 'page')} failed:${told}`
   if (isGoneAtEnd(options)) return known.slice(0, -1)
-  return `${known} spoor failures${whereFlags(options)} says why, and with --retry queues them again`
+  return `${known} spoor failures${whereOf(input)} says why, and with --retry queues them again`
 }

@@ -12,7 +12,7 @@ import { EXIT } from '../exit.ts'
 import { loadLibrary } from '../library.ts'
 import { showProgress } from '../progress.ts'
 import { watchInterrupts } from '../signals.ts'
-import { failureLine, summaryText } from '../summary.ts'
+import { failureLine, type SummaryInput, summaryText } from '../summary.ts'
 import { clean } from '../text.ts'
 import { checkUrl } from '../urls.ts'
 
@@ -41,11 +41,19 @@ export async function crawlSeeds(context: CommandContext, seeds: readonly string
 /** What the command gives to a run. */
 export type RunExtras = Omit<CrawlOptions, keyof ResolvedOptions | 'seeds'>
 
-/** Starts a crawl, shows it, and sums it up. `file`: what worker processes load. */
+/** What `spoor run` carries out. */
+interface RunOfFile {
+  /** What worker processes load. */
+  readonly file: RunFile
+  /** Of each task. */
+  readonly tasks: readonly ResolvedOptions[]
+}
+
+/** Starts a crawl, shows it, and sums it up. */
 export async function crawlToEnd(
   context: CommandContext,
   start: (extras: RunExtras) => CrawlRun,
-  file?: RunFile,
+  ofFile?: RunOfFile,
 ): Promise<ExitCode> {
   const { options, host, output } = context
   if (options.processes !== 1 && options.store !== undefined && storeKindOf(options.store) === 'memory')
@@ -57,7 +65,7 @@ export async function crawlToEnd(
     processes: options.processes,
     clock: host.clock,
     env: host.env,
-    ...(file === undefined ? {} : { file }),
+    ...(ofFile === undefined ? {} : { file: ofFile.file }),
   }
   const run = start({
     stdin: host.stdin,
@@ -74,7 +82,11 @@ export async function crawlToEnd(
     onLog: output.log,
   })
   const summary = await followRun(context, run)
-  return tellSummary(context, run, summary)
+  if (summary === undefined) {
+    output.problem('spoor: stopped at once; the same command goes on')
+    return EXIT.interrupted
+  }
+  return tellSummary(context, { summary, options, progress: run.progress(), tasks: ofFile?.tasks ?? [options] })
 }
 
 async function followRun({ host, output }: CommandContext, run: CrawlRun): Promise<CrawlSummary | undefined> {
@@ -117,17 +129,8 @@ function leaveAfter({ clock }: CommandContext['host'], signal: AbortSignal): Pro
   })
 }
 
-async function tellSummary(
-  context: CommandContext,
-  run: CrawlRun,
-  summary: CrawlSummary | undefined,
-): Promise<ExitCode> {
-  const { output, options } = context
-  if (summary === undefined) {
-    output.problem('spoor: stopped at once; the same command goes on')
-    return EXIT.interrupted
-  }
-  const input = { summary, options, progress: run.progress() }
+async function tellSummary({ output, options }: CommandContext, input: SummaryInput): Promise<ExitCode> {
+  const { summary } = input
   output.hint(summaryText(input))
   if (options.json) await output.jsonLine(summaryJson(summary))
   if (summary.failed > 0 && !options.okWithFailures) output.problem(failureLine(input))

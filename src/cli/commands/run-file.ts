@@ -30,7 +30,10 @@ export async function runFile(context: CommandContext): Promise<ExitCode> {
     return tellDryRun(context, await dryRun(plan.tasks))
   }
   const { startRun } = await import('../../crawler/commands.ts')
-  return crawlToEnd({ ...context, options: plan.options }, (extras) => startRun(plan, extras), file)
+  return crawlToEnd({ ...context, options: plan.options }, (extras) => startRun(plan, extras), {
+    file,
+    tasks: plan.tasks.map((task) => task.options),
+  })
 }
 
 async function tellDryRun({ output }: CommandContext, tasks: readonly DryRun[]): Promise<ExitCode> {

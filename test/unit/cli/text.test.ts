@@ -129,6 +129,17 @@ describe('progress and summary', () => {
     expect(plain).toContain(`spoor failures --store 'redis://db:6379/2?prefix=a'\n`)
   })
 
+  test('of several tasks its hints leave the choice, and the file of each is named', () => {
+    const options = { ...defaultOptions(), task: 'a', output: 'i.jsonl' }
+    const tasks = ['a', 'b'].map((task) => ({ ...options, task, output: `i-${task}.jsonl` }))
+    const text = summaryText({ summary, options, progress, tasks })
+    expect(text).toContain('Items: i-a.jsonl, i-b.jsonl')
+    expect(text).toContain('spoor failures --task NAME')
+    expect(failureLine({ summary, options, progress, tasks })).toContain('spoor failures --task NAME says why')
+    const without = summaryText({ summary, options: { ...options, output: undefined }, progress, tasks })
+    expect(without).toContain('Items: spoor export --task NAME -o pages.jsonl')
+  })
+
   test('nothing sends anybody to a store that was in memory', () => {
     const options = { ...defaultOptions(), store: 'memory:' }
     const told = [summaryText({ summary, options, progress }), failureLine({ summary, options, progress })].join('\n')
