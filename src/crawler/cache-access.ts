@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import type { CacheEntry, CacheFilter, CacheStore } from '../cache/contract.ts'
 import { cacheKeyOf } from '../cache/key.ts'
 import { systemClock } from '../core/clock.ts'
-import { CrawlError } from '../core/errors.ts'
+import { CrawlError, isCrawlError } from '../core/errors.ts'
 import { canonicalOf, parseHttpUrl } from '../url/canonical.ts'
 import { systemRandom } from '../util/random.ts'
 import type { ArchiveExport, CacheAccess, CacheKind, CacheLocation } from './cache-contract.ts'
@@ -22,6 +22,24 @@ export async function openCacheAccess(place: CacheLocation): Promise<CacheAccess
   )
   return accessTo(store, kind)
 }
+
+/** What is wrong with the caches of a folder as a whole. A damaged page is none: it is downloaded again. */
+export async function cacheProblems(dir: string): Promise<readonly string[]> {
+  const problems: string[] = []
+  for (const cacheStore of ['sqlite', 'files'] as const) {
+    if (!cacheExists(dir, cacheStore)) continue
+    try {
+      const cache = await openCacheAccess({ dir, store: undefined, cacheStore, cacheMaxBytes: undefined })
+      await cache.stats().finally(() => cache.close())
+    } catch (error) {
+      if (!isCrawlError(error) || !DAMAGES.has(error.code)) throw error
+      problems.push(error.message)
+    }
+  }
+  return problems
+}
+
+const DAMAGES: ReadonlySet<string> = new Set(['STORE_CORRUPT', 'STORE_FORMAT_MISMATCH'])
 
 function noCache({ dir, cacheStore }: CacheLocation): CrawlError {
   const what = cacheStore === undefined ? 'download cache' : `download cache of the kind ${cacheStore}`

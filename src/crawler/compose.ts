@@ -96,7 +96,12 @@ interface Closeable {
 export async function openParts(options: ResolvedOptions, extras: PartsExtras): Promise<Parts> {
   const opened: Closeable[] = []
   const close = async (): Promise<void> => {
-    for (let part = opened.pop(); part !== undefined; part = opened.pop()) await part.close()
+    const faults: unknown[] = []
+    // one that cannot write its last bytes must not keep the others open
+    for (let part = opened.pop(); part !== undefined; part = opened.pop()) {
+      await part.close().catch((error: unknown) => faults.push(error))
+    }
+    if (faults.length > 0) throw faults[0]
   }
   const keep = <T extends Closeable | undefined>(part: T): T => {
     const isGiven = part === extras.opened?.store || part === extras.opened?.cacheStore
@@ -125,17 +130,7 @@ async function assembleParts(
   const warc = keep(await openWarc(options, extras))
   const identities = await openIdentities(options, extras.random)
   const plain = keep(openHttp(options, extras, identities))
-  const http =
-    warc === undefined
-      ? plain
-      : recordExchanges({
-          fetcher: plain,
-          writer: warc,
-          clock: extras.clock,
-          onFault: (error) => {
-            extras.onFault('the WARC file', error)
-          },
-        })
+  const http = warc === undefined ? plain : recordExchanges({ fetcher: plain, writer: warc, clock: extras.clock })
   const jars = jarsOf(cookies, options)
   const documents = withCookies(http, jars)
   const robots = createRobotsSource({

@@ -16,6 +16,7 @@ import type {
 } from './contract.ts'
 import { identityKeyOf } from './task-keys.ts'
 import { readWorkers } from './worker-report.ts'
+import { cacheProblems } from './cache-access.ts'
 import { openItemDatabase, openStoreForReading, openStoreForWriting } from './compose.ts'
 
 const PAGE = 500
@@ -124,7 +125,8 @@ class StoreReader implements CrawlReader {
   }
 
   async verify(): Promise<{ readonly ok: boolean; readonly problems: readonly string[] }> {
-    const problems = await this.#store.verify()
+    const { dir, store } = this.#location
+    const problems = [...(await this.#store.verify()), ...(store === undefined ? await cacheProblems(dir) : [])]
     return { ok: problems.length === 0, problems }
   }
 

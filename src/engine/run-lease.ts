@@ -1,11 +1,15 @@
 /** Carries one lease to a settlement whatever happens on the way. */
 
+import { type ErrorCode, isCrawlError } from '../core/errors.ts'
 import type { FailedAttempt } from '../core/outcome.ts'
 import type { Settlement } from '../frontier/contract.ts'
 import { pageRequestOf, runWithDeadline } from './handler-context.ts'
 import { createPageBuffer, enqueueDraft, pushItems } from './page-buffer.ts'
 import { processRequest } from './process-request.ts'
 import { end, failed, type ProcessOptions } from './settlement.ts'
+
+/** What is written beside the pages cannot be written: the page is not at fault, and is left for the next run. */
+const ENDS_THE_CRAWL: ReadonlySet<ErrorCode> = new Set(['STORE_FULL', 'EXPORT_FAILED'])
 
 export async function runLease(given: ProcessOptions): Promise<Settlement> {
   const { lease, signal } = given
@@ -16,6 +20,7 @@ export async function runLease(given: ProcessOptions): Promise<Settlement> {
     settlement = await processRequest(options)
   } catch (error) {
     if (signal.aborted) return end(lease, { kind: 'released' })
+    if (isCrawlError(error) && ENDS_THE_CRAWL.has(error.code)) throw error
     // a fault of ours on one page must not end the crawl, nor be silent
     options.deps.log.error({ url: lease.url, err: stackOf(error) }, 'a page could not be processed')
     settlement = end(lease, failed({ failure: 'protocol', error: stackOf(error) }))

@@ -8,19 +8,18 @@ export interface RecordOptions {
   readonly fetcher: Fetcher
   readonly writer: Pick<WarcWriter, 'write'>
   readonly clock: Clock
-  /** The page counts all the same. */
-  readonly onFault: (error: unknown) => void
 }
 
-/** An answer is passed on when its records are written. Closing it closes the fetcher, not the writer. */
-export function recordExchanges({ fetcher, writer, clock, onFault }: RecordOptions): Fetcher {
+/**
+ * An answer is passed on when its records are written; where they cannot be, the fetch rejects, so that no page counts
+ * that the archive does not have. Closing it closes the fetcher, not the writer.
+ */
+export function recordExchanges({ fetcher, writer, clock }: RecordOptions): Fetcher {
   return {
     fetch: async (request) => {
       const dateMs = clock.nowMs()
       const result = await fetcher.fetch(request)
-      if (result.kind === 'response') {
-        await writer.write(exchangeOf(request, result, dateMs)).catch(onFault)
-      }
+      if (result.kind === 'response') await writer.write(exchangeOf(request, result, dateMs))
       return result
     },
     close: () => fetcher.close(),

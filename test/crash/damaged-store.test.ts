@@ -1,6 +1,6 @@
 /** A data folder that cannot be used is told apart from an empty one, ends with status 3, and nothing in it is destroyed. */
 
-import { readFile, readdir, stat, writeFile } from 'node:fs/promises'
+import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { treeSite } from '../../src/testing/site-shapes.ts'
@@ -91,5 +91,35 @@ describe('a data folder', () => {
     expectRefused(end)
     expect(end.stderr).toContain(dir)
     expect(site.log).toEqual([])
+  })
+})
+
+describe('a damaged download cache', () => {
+  it.each([
+    ['cut', (bytes: Buffer): Buffer => bytes.subarray(0, Math.floor(bytes.length / 3))],
+    ['of something else', (): Buffer => Buffer.from('a text that somebody has written\n'.repeat(100))],
+  ])('that is %s is told by verify and by the crawl, with what to do', async (_name, damage) => {
+    await using folder = await openTemporaryFolder()
+    await using site = await openTestSite(shape.handler)
+    const crawlArgs = ['crawl', site.url(shape.seed), '--dir', folder.path, '--quiet', '--json', '--fresh']
+    expect(await runSpoor(crawlArgs)).toMatchObject({ code: 0 })
+    const sound = await runSpoor(['verify', '--dir', folder.path, '--json'])
+    expect(JSON.parse(sound.stdout)).toEqual({ ok: true, problems: [] })
+    const file = join(folder.path, 'cache.sqlite')
+    await writeFile(file, damage(await readFile(file)))
+    await rm(`${file}-wal`, { force: true })
+
+    const crawled = await runSpoor(crawlArgs)
+    expectRefused(crawled)
+    expect(crawled.stderr).toMatch(/Delete the file \(its pages are downloaded again\)/)
+    const verified = await runSpoor(['verify', '--dir', folder.path, '--json'])
+    expect(verified.code).toBe(1)
+    expect(JSON.parse(verified.stdout)).toMatchObject({
+      ok: false,
+      problems: [expect.stringContaining('cache.sqlite')],
+    })
+
+    await rm(file)
+    expect(await runSpoor(crawlArgs)).toMatchObject({ code: 0 })
   })
 })

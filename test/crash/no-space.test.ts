@@ -1,12 +1,13 @@
 /** A full disk in mid-crawl is a clear end, and room is all it takes to go on. */
 
 import { spawnSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { createReadStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readWarc } from '../../src/stores/warc/reader.ts'
 import { treeSite } from '../../src/testing/site-shapes.ts'
 import { openTestSite } from '../../src/testing/site.ts'
-import { openTemporaryFolder } from '../support/command.ts'
+import { openTemporaryFolder, runSpoor } from '../support/command.ts'
 import { crawlFixture, expectComplete, repeatsOf, startCrawl } from './crawl.ts'
 
 interface SmallDisk extends Disposable {
@@ -85,5 +86,29 @@ describe.skipIf(!canMount)('a full disk', () => {
     disk.resize('256m')
     expect(await startCrawl(fixture).ended).toMatchObject({ code: 0 })
     await expectComplete(fixture)
+  }, 180_000)
+
+  it('under the WARC file ends with status 3 and a clear line, and no page is missing in it once there is room', async () => {
+    await using folder = await openTemporaryFolder()
+    using disk = openSmallDisk(join(folder.path, 'disk'), '256k')
+    const shape = treeSite(600, 8)
+    await using site = await openTestSite(shape.handler)
+    const file = join(disk.path, 'pages.warc.gz')
+    const args = ['crawl', site.url(shape.seed), '--dir', join(folder.path, 'data'), '--warc', file, '--delay', '0']
+
+    const full = await runSpoor([...args, '--quiet'])
+    expect(full.stderr).toMatch(/no room.*pages\.warc\.gz/i)
+    expect(full.stderr).not.toMatch(/unexpected fault|^\s+at /m)
+    expect(full.code).toBe(3)
+
+    disk.resize('64m')
+    const again = await runSpoor([...args, '--json'])
+    expect(again).toMatchObject({ code: 0 })
+    expect(JSON.parse(again.stdout)).toMatchObject({ pages: 600, failed: 0 })
+    const kept = new Set<string>()
+    for await (const record of readWarc(createReadStream(file), { onFault: (problem) => expect.fail(problem) })) {
+      if (record.type === 'response' || record.type === 'revisit') kept.add(record.targetUri ?? '')
+    }
+    expect([...kept].filter((url) => !url.endsWith('/robots.txt'))).toHaveLength(600)
   }, 180_000)
 })

@@ -3,6 +3,9 @@
 import { CrawlError, isCrawlError } from '../../core/errors.ts'
 import { SQLITE, sqliteCodeOf } from './driver.ts'
 
+/** Of a file that is damaged as a whole. */
+export const ADVICE = 'Delete the file (its pages are downloaded again) or use --cache off'
+
 export function storeError(error: unknown, location: string): CrawlError {
   if (isCrawlError(error)) return error
   const problem = error instanceof Error ? error.message : String(error)
@@ -12,10 +15,7 @@ export function storeError(error: unknown, location: string): CrawlError {
     case SQLITE.NOTADB:
       return new CrawlError('STORE_CORRUPT', {
         cause: error,
-        context: {
-          location,
-          problem: `${problem}. Delete the file (its pages are downloaded again) or use --cache off`,
-        },
+        context: { location, problem: `${problem}. ${ADVICE}` },
       })
     case SQLITE.FULL:
       return new CrawlError('STORE_FULL', options)

@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts'
 import { CrawlError } from '../../core/errors.ts'
 import { makeFolder } from '../../util/make-folder.ts'
 import { openDatabase, type SqlDatabase } from './driver.ts'
-import { isBusy, storeError } from './faults.ts'
+import { ADVICE, isBusy, storeError } from './faults.ts'
 
 /** "SpCa" in the header: what tells a cache from a database that is somebody's own. */
 const APPLICATION_ID = 0x53_70_43_61
@@ -145,7 +145,7 @@ async function checkLength(file: string): Promise<void> {
   const expected = pageBytes * head.bytes.readUInt32BE(28)
   // With a write-ahead log beside it the file may lawfully lag behind.
   if (head.fileBytes >= expected || ((await readHead(`${file}-wal`))?.fileBytes ?? 0) > 0) return
-  const problem = `expected ${expected} bytes, found ${head.fileBytes}: its end is missing`
+  const problem = `expected ${expected} bytes, found ${head.fileBytes}: its end is missing. ${ADVICE}`
   throw new CrawlError('STORE_CORRUPT', { context: { location: file, problem } })
 }
 

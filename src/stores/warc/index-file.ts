@@ -1,6 +1,6 @@
 /** The CDXJ file beside a WARC file: lines are added as records are written, and sorted at the end. */
 
-import { readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { parseIndexLine } from '../../warc/cdxj.ts'
 import { linesOf } from './captures.ts'
 
@@ -27,6 +27,12 @@ export async function sortIndex(file: string): Promise<void> {
   const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => parseIndexLine(line) !== undefined)
   // By bytes, as other tools sort and search it.
   const sorted = lines.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-  await writeFile(`${file}.tmp`, `${sorted.join('\n')}\n`)
-  await rename(`${file}.tmp`, file)
+  const beside = `${file}.tmp`
+  try {
+    await writeFile(beside, `${sorted.join('\n')}\n`)
+    await rename(beside, file)
+  } catch (error) {
+    await rm(beside, { force: true })
+    throw error
+  }
 }

@@ -55,7 +55,10 @@ interface WriterState {
   file: OpenFile
 }
 
-/** Rejects with EXPORT_FAILED when the place cannot be written to or holds something that is no WARC of this package. */
+/**
+ * Rejects with EXPORT_FAILED when the place cannot be written to or holds something that is no WARC of this package, and
+ * with STORE_FULL when its disk is full; so do all calls of the writer.
+ */
 export async function openWarcWriter(options: WarcWriterOptions): Promise<WarcWriter> {
   const series = seriesOf(options.path)
   let lock: FileLock | undefined
@@ -196,7 +199,15 @@ function createWriter(state: WriterState): WarcWriter {
       })
     },
     position: () => ({ file: state.file.path, bytes: state.file.bytes }),
-    close: () => (closing ??= inTurn(() => sortIndex(indexOf(state.file.path))).finally(() => state.lock.release())),
+    close: () => (closing ??= inTurn(() => finish(state)).finally(() => state.lock.release())),
+  }
+}
+
+async function finish({ file, options }: WriterState): Promise<void> {
+  try {
+    await sortIndex(indexOf(file.path))
+  } catch (error) {
+    throw failure(options.path, error)
   }
 }
 
@@ -240,5 +251,9 @@ async function append(file: OpenFile, bytes: Uint8Array): Promise<void> {
 
 function failure(path: string, error: unknown): CrawlError {
   const problem = error instanceof Error ? error.message : String(error)
-  return new CrawlError('EXPORT_FAILED', { cause: error, context: { file: path, problem } })
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== 'ENOSPC' && code !== 'EDQUOT')
+    return new CrawlError('EXPORT_FAILED', { cause: error, context: { file: path, problem } })
+  const advice = 'Free some room on its disk and run the same command again: nothing is lost'
+  return new CrawlError('STORE_FULL', { cause: error, context: { location: path, problem: `${problem}. ${advice}` } })
 }
