@@ -3,6 +3,7 @@
 import { Crawler } from 'spoor'
 
 export default new Crawler({
+  task: 'top-sites',
   seedFiles: ['top-1m.csv.zip'],
   limit: 1000,
   maxConcurrency: 200,

@@ -1,5 +1,6 @@
 /** Keeps the leases of what is in flight, and ends fetching in time when they cannot be kept. */
 
+import { setMaxListeners } from 'node:events'
 import type { Clock } from '../core/clock.ts'
 import type { Frontier, Lease } from '../frontier/contract.ts'
 
@@ -82,6 +83,8 @@ class Keeper implements LeaseKeeper {
   #newHold(): Hold {
     const cut = this.#cut
     const signal = AbortSignal.any([this.#options.signal, cut.signal])
+    // every request in flight may listen, as at the engine's own: no leak that Node should warn of
+    setMaxListeners(0, signal)
     return {
       signal,
       isHeld: () => {

@@ -1,5 +1,6 @@
 /** Waits until one of several groups of tasks has work, or none of them has any left. */
 
+import { setMaxListeners } from 'node:events'
 import type { Frontier } from '../frontier/contract.ts'
 import type { TaskGroup } from './task-roster.ts'
 
@@ -15,6 +16,7 @@ export async function waitForAny(
   if (groups.length === 1) return frontier.waitForWork(only, signal)
   const decided = new AbortController()
   const either = AbortSignal.any([signal, decided.signal])
+  setMaxListeners(0, either) // each group listens
   const waits = groups.map((group) => frontier.waitForWork(group, either))
   try {
     return await firstWord(waits)

@@ -59,6 +59,7 @@ const sorted = (items: readonly unknown[]): string[] => items.map((item) => JSON
 
 function expectDone(end: CommandEnd, summary: Item): void {
   expect(end, end.stderr).toMatchObject({ code: 0 })
+  expect(end.stderr).not.toContain('Warning')
   expect(JSON.parse(end.stdout)).toMatchObject({ finishReason: 'finished', failed: 0, ...summary })
 }
 

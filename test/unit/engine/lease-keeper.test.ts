@@ -53,6 +53,18 @@ describe('keepLeases', () => {
     expect(hold.isHeld()).toBe(false)
   })
 
+  it('lets any number of requests listen for its end, without a warning', async () => {
+    const { clock, keeper: kept } = keeper()
+    const warnings: Error[] = []
+    const onWarning = (warning: Error): unknown => warnings.push(warning)
+    process.on('warning', onWarning)
+    const { signal } = kept.take(clock.monotonicMs())
+    for (let n = 0; n < 20; n++) signal.addEventListener('abort', () => undefined)
+    await new Promise(setImmediate) // a warning is told in the next tick
+    process.off('warning', onWarning)
+    expect(warnings).toEqual([])
+  })
+
   it('gives a new hold to what is leased after that', async () => {
     const { clock, store, keeper: kept } = keeper()
     const old = kept.take(clock.monotonicMs())
