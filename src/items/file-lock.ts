@@ -91,11 +91,15 @@ function isRunning(id: number): boolean {
   }
 }
 
-/** When a process started, in ticks since boot; empty where the system does not say (then its id must do). */
+/**
+ * When a process started, in ticks since boot; empty where the system does not say (then its id must do). One that has
+ * ended and only waits for its parent to notice, as may be for ever in a container, runs no more.
+ */
 async function startOf(id: number): Promise<string> {
   try {
     const line = await readFile(`/proc/${String(id)}/stat`, 'utf8')
-    return line.slice(line.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' ? 'ended' : (fields[19] ?? '')
   } catch {
     return ''
   }
