@@ -1,15 +1,19 @@
 /** Download caches on real servers, where it is hard: large bodies, many who write and delete at once, caps, writers that died. */
 
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { CacheStore } from '../../../src/cache/contract.ts'
 import type { CacheSuiteSubject } from '../../../src/testing/cache-suite.ts'
-import { bodyOf, expectBody, expectMiss, idOf, listAll, putPage } from '../../../src/testing/cache/subject.ts'
-import { type Random, seededRandom } from '../../../src/util/random.ts'
+import { expectBody, expectMiss, idOf, listAll, putPage } from '../../../src/testing/cache/subject.ts'
+import { seededRandom } from '../../../src/util/random.ts'
+import { OLD_BEFORE_MS, scuffle, sharedBody } from '../../support/cache-scuffle.ts'
 import { startCacheWriter } from '../../support/cache-writer.ts'
 import { type ServerCache, serverCacheSubject } from '../../support/server-cache.ts'
 import { noise } from '../../support/server-cache-pages.ts'
 import { CACHE_SERVERS, type CacheServer } from '../../support/server-caches.ts'
+import { runTogether } from './race-start.ts'
 
+const SCUFFLE = fileURLToPath(new URL('../../support/cache-scuffle-child.ts', import.meta.url))
 const MB = 1024 * 1024
 const HOUR_MS = 3_600_000
 
@@ -69,14 +73,23 @@ describe.each(CACHE_SERVERS)('a download cache on $kind', (server) => {
     await Promise.all(
       stores.map((store, index) => scuffle({ ...subject, store }, { index, random: seededRandom(index + 1), last })),
     )
-    const expected = [...last].filter(([, name]) => name !== undefined)
-    for (const [url, name = ''] of expected) await expectBody(subject.store, idOf(subject, url), sharedBody(name))
-    expect(await listAll(subject.store, {}, 50)).toHaveLength(expected.length)
-    await subject.store.prune({})
-    const { bodies, bodyBytes } = await subject.store.stats()
-    expect(bodies).toBe(new Set(expected.map(([, name]) => name)).size)
-    expect(bodyBytes).toBe(expected.reduce((sum, [, name = '']) => sum + sharedBody(name).length, 0))
-    for (const [url, name = ''] of expected) await expectBody(subject.store, idOf(subject, url), sharedBody(name))
+    await expectLeft(subject, last)
+  }, 120_000)
+
+  test('loses no body over which two processes scuffle, and keeps none that is left over', async () => {
+    await using opened = await open(server)
+    const { cache, subject } = opened
+    const seed = Date.now() % 1_000_000
+    const commands = [
+      [cache.url, `${seed}`, '0', '1'],
+      [cache.url, `${seed}`, '2', '3'],
+    ].map((args) => ['--import', 'jiti/register', SCUFFLE, ...args])
+    const lines = (await runTogether(commands)).flat().map((line) => line.split(' '))
+    expect(lines.length, `seed ${seed}`).toBeGreaterThanOrEqual(4)
+    await expectLeft(subject, new Map(lines.map(([url = '', name]) => [url, name])))
+    const { pages, blobs, bodyBytes, packedBytes, looseParts } = await cache.contents()
+    expect(await subject.store.stats()).toMatchObject({ entries: pages, bodies: blobs, bodyBytes, packedBytes })
+    expect(looseParts).toBe(0)
   }, 120_000)
 
   test('stays below its cap while pages come in, and forgets the least recently used', async () => {
@@ -110,40 +123,14 @@ describe.each(CACHE_SERVERS)('a download cache on $kind', (server) => {
   }, 120_000)
 })
 
-/** Few names for few bodies, so that one process deletes what another is about to use. A page has one owner, who knows its last state. */
-async function scuffle(
-  subject: CacheSuiteSubject,
-  {
-    index,
-    random,
-    last,
-  }: { readonly index: number; readonly random: Random; readonly last: Map<string, string | undefined> },
-): Promise<void> {
-  const pick = (n: number): number => Math.floor(random() * n)
-  for (let step = 0; step < 30; step += 1) {
-    const url = `https://h${index}.test/${pick(3)}`
-    if (pick(5) < 3) {
-      const name = `${pick(3)}`
-      await putPage(subject, url, sharedBody(name))
-      last.set(url, name)
-    } else if (pick(4) === 0) {
-      await subject.store.prune({})
-    } else {
-      await subject.store.delete(idOf(subject, url))
-      last.set(url, undefined)
-    }
-    const name = last.get(url)
-    if (name !== undefined) await expectBody(subject.store, idOf(subject, url), sharedBody(name))
-  }
-}
-
-/** The third is kept in parts. */
-const SHARED_BODIES: Readonly<Record<string, Uint8Array>> = {
-  0: bodyOf('0', 4000),
-  1: bodyOf('1', 4000),
-  2: noise(700_000, 9),
-}
-
-function sharedBody(name: string): Uint8Array {
-  return SHARED_BODIES[name] ?? new Uint8Array(0)
+/** Exactly these pages, each with its body. */
+async function expectLeft(subject: CacheSuiteSubject, last: ReadonlyMap<string, string | undefined>): Promise<void> {
+  const expected = [...last].filter(([, name]) => name !== undefined)
+  for (const [url, name = ''] of expected) await expectBody(subject.store, idOf(subject, url), sharedBody(name))
+  await subject.store.prune({ checkedBeforeMs: OLD_BEFORE_MS })
+  expect(await listAll(subject.store, {}, 50)).toHaveLength(expected.length)
+  const { bodies, bodyBytes } = await subject.store.stats()
+  expect(bodies).toBe(new Set(expected.map(([, name]) => name)).size)
+  expect(bodyBytes).toBe(expected.reduce((sum, [, name = '']) => sum + sharedBody(name).length, 0))
+  for (const [url, name = ''] of expected) await expectBody(subject.store, idOf(subject, url), sharedBody(name))
 }
