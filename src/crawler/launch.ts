@@ -18,6 +18,7 @@ import type { LaunchOptions, LaunchTask } from './launch-options.ts'
 import { isAnyRendered } from './settings.ts'
 import { sumOfStats } from './sum-of-stats.ts'
 import { openTask, type OpenTask } from './task.ts'
+import { checkStdout } from './task-export.ts'
 
 /** How often the live figures are taken from the store. */
 const REFRESH_MS = 500
@@ -69,6 +70,7 @@ class Run implements CrawlRun {
   async #run(): Promise<CrawlSummary> {
     const startedAtMs = this.#options.clock.monotonicMs()
     checkSelects(this.#options.options)
+    checkStdout(this.#options.tasks)
     const given = this.#givenSeeds()
     const parts = await openParts(this.#options.options, {
       ...this.#options,

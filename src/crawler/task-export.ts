@@ -1,7 +1,10 @@
 /** The export of a task while it crawls: `-o FILE`. */
 
+import type { ResolvedOptions } from '../config/options.ts'
 import { partOf } from '../config/parse.ts'
+import { CrawlError } from '../core/errors.ts'
 import { type ItemExport, openExport } from '../items/export.ts'
+import { exportFormatOf, STDOUT } from '../items/formats.ts'
 import { openItemDatabase, type Parts } from './compose.ts'
 import type { TaskLaunch } from './launch-options.ts'
 
@@ -15,6 +18,20 @@ export interface TaskExports {
   /** Writes what has been settled, without waiting. */
   pumpSoon(): void
   finish(): Promise<void>
+}
+
+/**
+ * One stream has one head and one set of columns: only lines of JSON, each whole, can follow one another there.
+ * Throws CONFIG_INVALID when several tasks would write anything else to stdout.
+ */
+export function checkStdout(tasks: readonly { readonly options: ResolvedOptions }[]): void {
+  const streamed = tasks.filter(({ options }) => options.output === STDOUT)
+  if (streamed.length < 2) return
+  const names = streamed.map(({ options }) => exportFormatOf(STDOUT, options.format))
+  const name = names.find((one) => one !== 'jsonl')
+  if (name === undefined) return
+  const problem = `-o -: expected one task for --format ${name}, found ${streamed.length}: name a file (each task gets its own), choose one with --task, or take jsonl`
+  throw new CrawlError('CONFIG_INVALID', { context: { problem } })
 }
 
 export async function openTaskExport({ store }: Parts, { options, ...launch }: TaskLaunch): Promise<TaskExport> {

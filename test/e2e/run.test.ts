@@ -173,6 +173,26 @@ it('gives each of several tasks a file of its own', async () => {
   }
 })
 
+it('writes several tasks to stdout as lines of JSON, and refuses what has one head', async () => {
+  await using site = await openTestSite(ROUTES)
+  await using folder = await openProject({
+    'tasks.js': `
+      const seeds = '${site.origin}/item/a'
+      export default [{ name: 'one', seeds }, { name: 'two', seeds }]`,
+  })
+  const csv = ['run', 'tasks.js', '-o', '-', '--format', 'csv', '--quiet']
+  const refused = await runSpoor(csv, { cwd: folder.path })
+  expect(refused).toMatchObject({ code: 2, stdout: '' })
+  expect(refused.stderr).toContain('-o -: expected one task for --format csv, found 2')
+  expect(site.log).toEqual([])
+  const chosen = await runSpoor([...csv, '--task', 'one'], { cwd: folder.path })
+  expect(chosen.code).toBe(0)
+  expect(chosen.stdout.trimEnd().split('\n')).toHaveLength(2)
+  const lines = await runSpoor(['run', 'tasks.js', '-o', '-', '--quiet'], { cwd: folder.path })
+  expect(lines.code).toBe(0)
+  expect(itemsIn(lines.stdout)).toMatchObject([{ title: 'A' }, { title: 'A' }])
+}, 60_000)
+
 it.each([
   ['missing.ts', 'missing.ts: expected a file, found nothing there'],
   ['src', 'src: expected a file, found nothing there'],

@@ -1,5 +1,6 @@
 /** `spoor why URL`: what the crawl knows of a URL, and why it was or was not fetched. */
 
+import type { SkipReason } from '../../core/outcome.ts'
 import type { WhyAnswer } from '../../crawler/contract.ts'
 import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
@@ -16,18 +17,19 @@ export async function runWhy(context: CommandContext): Promise<ExitCode> {
 }
 
 /** What each reason of a skip means, in words. */
-const REASONS: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<SkipReason, string>> = {
   robots: 'robots.txt of the host does not allow it (spoor robots URL shows the rule)',
   scope: 'it lies outside the scope of the crawl (--scope)',
   depth: 'it lies deeper than --depth',
   duplicate: 'it is another name of a page that the crawl has',
   trap: 'it looks like part of a crawler trap (--no-traps lets it through)',
   nofollow: 'every link to it says nofollow',
-  filtered: '--match or --exclude leaves it out',
+  filtered: '--match, --exclude or a hook leaves it out',
   'private-address': 'it is at a private address (--allow-private lets it through)',
   'url-too-long': 'it is longer than --max-url',
   'invalid-url': 'it is no URL that can be fetched',
   limit: 'a limit of the crawl was reached',
+  handler: 'it was fetched, and its handler decided to skip it',
 }
 
 export function whyText(answer: WhyAnswer): string {
@@ -44,6 +46,9 @@ export function whyText(answer: WhyAnswer): string {
   return lines.join('\n')
 }
 
+/** A store that a later version has written may know others. */
+const isSkipReason = (reason: string | null): reason is SkipReason => reason !== null && Object.hasOwn(REASONS, reason)
+
 function sentence({ state, reason, status }: WhyAnswer): string {
   const known = clean(reason ?? 'for no reason that was kept')
   switch (state) {
@@ -52,7 +57,7 @@ function sentence({ state, reason, status }: WhyAnswer): string {
     case 'failed':
       return `failed: ${known}`
     case 'skipped':
-      return `not fetched (${known})${REASONS[known] === undefined ? '' : `: ${REASONS[known]}`}`
+      return `${reason === 'handler' ? 'skipped' : 'not fetched'} (${known})${isSkipReason(reason) ? `: ${REASONS[reason]}` : ''}`
     case 'pending':
       return 'waiting to be fetched'
     case 'leased':

@@ -259,6 +259,7 @@ describe('answers for people', () => {
     for (const state of ['pending', 'leased', 'done', 'failed', 'unknown'] as const)
       expect(whyText({ ...base, state, reason: null })).toMatch(/\n {2}\w+/)
     expect(whyText({ ...base, state: 'skipped', reason: 'robots' })).toContain('not fetched (robots): robots.txt')
+    expect(whyText({ ...base, state: 'skipped', reason: 'handler' })).toContain('skipped (handler): it was fetched')
     expect(whyText({ ...base, state: 'skipped', reason: 'new-reason' })).toContain('not fetched (new-reason)')
     expect(whyText({ ...base, state: 'skipped', reason: 'duplicate', aliasOf: 'http://b.test/' })).toContain(
       'the crawl has it as: http://b.test/',
