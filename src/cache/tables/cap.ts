@@ -29,26 +29,30 @@ export interface CapOptions {
 export function createCap({ tables, clock, maxBytes }: CapOptions): Cap {
   const stopper = new AbortController()
   let unseen = CHECK_BYTES
-  let isMuchTooLarge = false
+  // as seen at the last look, and what was written since: an eviction may take longer than many writes
+  let seenBytes = 0
+  let writtenSince = 0
   let evicting: Promise<void> | undefined
   const evict = async (limit: number): Promise<void> => {
     try {
+      writtenSince = 0
       const { bytes } = await tables.size()
-      isMuchTooLarge = bytes > limit * CAP_SLACK
+      seenBytes = bytes
       if (bytes > limit) await pruneTables({ tables, clock }, { maxBytes: limit * CAP_TARGET, signal: stopper.signal })
     } catch {
       // the next write meets the same fault and tells it
     } finally {
-      isMuchTooLarge = false
+      seenBytes = 0
       evicting = undefined
     }
   }
   return {
     room: async () => {
-      if (isMuchTooLarge) await evicting
+      if (maxBytes !== undefined && seenBytes + writtenSince > maxBytes * CAP_SLACK) await evicting
     },
     wrote: (bytes) => {
       unseen += bytes
+      writtenSince += bytes
       if (maxBytes === undefined || evicting !== undefined) return
       if (unseen < Math.min(CHECK_BYTES, maxBytes / 16)) return
       unseen = 0
