@@ -68,25 +68,61 @@ for (const [name, open] of openers) {
 export const crawlOver = (store: Store, cacheStore: CacheStore): Crawler => new Crawler({ store, cacheStore })
 `
 
+// people who render have playwright-core, whose types these are
+const BROWSER = `
+import { Crawler, isCrawlError } from 'spoor'
+import { browserPage, savePdf, saveScreenshot } from 'spoor/browser'
+import type { SavedFile } from 'spoor/browser'
+
+let found: unknown
+try {
+  browserPage({ live: undefined })
+} catch (error) {
+  found = error
+}
+if (!isCrawlError(found, 'BROWSER_UNAVAILABLE')) throw new Error(\`expected BROWSER_UNAVAILABLE, found \${String(found)}\`)
+export const crawler = (): Crawler =>
+  new Crawler({
+    render: 'on',
+    requestHandler: async (context) => {
+      await browserPage(context).waitForSelector('.item')
+      const files: SavedFile[] = [await saveScreenshot(context), await savePdf(context)]
+      await context.pushData({ files: files.map(({ file }) => file) })
+    },
+  })
+`
+
 /** The types are read by the two ways in use; the emitted file runs. */
 async function checkTypes() {
   writeFileSync(join(folder, 'library.mts'), LIBRARY)
   writeFileSync(join(folder, 'stores.mts'), STORES)
+  writeFileSync(join(folder, 'browser.mts'), BROWSER)
   const common = { strict: true, target: 'es2023', lib: ['es2023', 'esnext.disposable'], types: ['node'] }
   const settings = {
     nodenext: { module: 'nodenext', outDir: 'out' },
     bundler: { module: 'esnext', moduleResolution: 'bundler', noEmit: true },
   }
   for (const [name, options] of Object.entries(settings)) {
-    const config = { compilerOptions: { ...common, ...options }, files: ['library.mts', 'stores.mts'] }
-    writeFileSync(join(folder, `tsconfig.${name}.json`), JSON.stringify(config))
-    await sh('npx', ['--no-install', 'tsc', '-p', `tsconfig.${name}.json`])
+    const plain = { ...common, ...options }
+    // playwright's types name those of the DOM; ours do without
+    const withDom = { ...plain, lib: [...common.lib, 'dom', 'dom.iterable'] }
+    const configs = [
+      { compilerOptions: plain, files: ['library.mts', 'stores.mts'] },
+      { compilerOptions: withDom, files: ['browser.mts'] },
+    ]
+    for (const [index, config] of configs.entries()) {
+      const file = `tsconfig.${name}.${index}.json`
+      writeFileSync(join(folder, file), JSON.stringify(config))
+      await sh('npx', ['--no-install', 'tsc', '-p', file])
+    }
     console.log(`types hold under ${name}`)
   }
   await sh(process.execPath, ['out/library.mjs'])
   console.log('the library crawls')
   await sh(process.execPath, ['out/stores.mjs'])
   console.log('shared stores name the driver that is missing')
+  await sh(process.execPath, ['out/browser.mjs'])
+  console.log('spoor/browser says what it lacks')
 }
 
 async function checkCommand() {
@@ -120,7 +156,7 @@ try {
   }
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
   const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).devDependencies
-  const tools = [`typescript@${own.typescript}`, `@types/node@${own['@types/node']}`]
+  const tools = ['typescript', '@types/node', 'playwright-core'].map((name) => `${name}@${own[name]}`)
   // no install script may be needed
   const quiet = ['--no-audit', '--no-fund', '--ignore-scripts']
   await sh('npm', ['install', ...quiet, join(folder, packed.filename), ...tools])
