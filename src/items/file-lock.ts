@@ -2,8 +2,9 @@
 
 import { open, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { kill, pid } from 'node:process'
+import { pid } from 'node:process'
 import type { Clock } from '../core/clock.ts'
+import { isGone, thisProcess } from '../util/local-process.ts'
 
 export interface FileLock {
   /** Idempotent. */
@@ -31,12 +32,12 @@ interface Owner {
  * another machine while it touches the lock. Rejects with the error of the file system.
  */
 export async function lockFile(file: string, clock: Clock): Promise<FileLock | LockHolder> {
-  const own: Owner = { pid, host: hostname(), started: await startOf(pid) }
+  const own: Owner = { pid, host: hostname(), started: thisProcess().began }
   const text = JSON.stringify(own)
   for (let attempt = 0; attempt < 3; attempt += 1) {
     if (await createExclusive(file, text)) return holdLock(file, { text, clock })
     const found = await readOwner(file)
-    if (found !== undefined && (await isAlive({ found, own, clock }))) return { heldBy: describe(found.owner) }
+    if (found !== undefined && isAlive({ found, own, clock })) return { heldBy: describe(found.owner) }
     if (found !== undefined) await removeStale(file, found.text)
   }
   return { heldBy: 'another process' }
@@ -74,35 +75,12 @@ async function readOwner(file: string): Promise<FoundLock | undefined> {
   }
 }
 
-async function isAlive(at: { found: FoundLock; own: Owner; clock: Clock }): Promise<boolean> {
+function isAlive(at: { found: FoundLock; own: Owner; clock: Clock }): boolean {
   const { owner, touchedAtMs } = at.found
   const isFresh = Math.abs(at.clock.nowMs() - touchedAtMs) < STALE_AFTER_MS
   // no owner: it is being written just now, or its writer died before it could be
   if (owner === undefined || owner.host !== at.own.host) return isFresh
-  return isRunning(owner.pid) && (await startOf(owner.pid)) === owner.started
-}
-
-function isRunning(id: number): boolean {
-  try {
-    kill(id, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/**
- * When a process started, in ticks since boot; empty where the system does not say (then its id must do). One that has
- * ended and only waits for its parent to notice, as may be for ever in a container, runs no more.
- */
-async function startOf(id: number): Promise<string> {
-  try {
-    const line = await readFile(`/proc/${String(id)}/stat`, 'utf8')
-    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
-    return fields[0] === 'Z' ? 'ended' : (fields[19] ?? '')
-  } catch {
-    return ''
-  }
+  return !isGone({ machine: thisProcess().machine, pid: owner.pid, began: owner.started })
 }
 
 /** Two may want to remove the same stale lock: whoever finds that it took a fresh one away gives it back. */

@@ -7,8 +7,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import type { Store } from '../../src/stores/contract.ts'
 import { openStoreAs } from '../../src/stores/postgres/open.ts'
 import type { OpenedStore } from '../../src/stores/postgres/open.ts'
-import { ownIdentity } from '../../src/stores/postgres/process-identity.ts'
-import type { ProcessIdentity } from '../../src/stores/postgres/process-identity.ts'
+import { thisProcess } from '../../src/util/local-process.ts'
 import { seededRandom } from '../../src/util/random.ts'
 import type { Random } from '../../src/util/random.ts'
 
@@ -47,8 +46,7 @@ export async function testDatabase(server: string): Promise<TestDatabase> {
     prefix,
     sql,
     open: async (random = seededRandom(opened.length + 1)) => {
-      const options = { url, clock: systemClock, random, identity: ownIdentity() }
-      const store = await openStoreAs(options)
+      const store = await openStoreAs({ url, clock: systemClock, random })
       opened.push(store.store)
       return store
     },
@@ -65,10 +63,8 @@ export async function testDatabase(server: string): Promise<TestDatabase> {
     },
     kill: async (store) => {
       store.abandon()
-      const { machine, process: ended } = deadIdentity()
-      await sql(
-        `UPDATE @owners SET machine = '${machine ?? ''}', process = '${ended ?? ''}' WHERE id = ${store.ownerId}`,
-      )
+      const { machine } = thisProcess()
+      await sql(`UPDATE @owners SET machine = '${machine}', process = '${endedProcess()}' WHERE id = ${store.ownerId}`)
     },
     reset: async () => {
       await closeAll()
@@ -87,10 +83,9 @@ export async function testDatabase(server: string): Promise<TestDatabase> {
   }
 }
 
-/** Of a process of this machine that has ended. */
-function deadIdentity(): ProcessIdentity {
-  const { machine } = ownIdentity()
+/** Number and start of a process of this machine that has ended. */
+function endedProcess(): string {
   const { stdout } = spawnSync('cat', ['/proc/self/stat'], { encoding: 'utf8' })
   const started = stdout.slice(stdout.lastIndexOf(')') + 2).split(' ')[19] ?? ''
-  return { machine, process: `${stdout.split(' ')[0] ?? ''}.${started}` }
+  return `${stdout.split(' ')[0] ?? ''}.${started}`
 }

@@ -163,6 +163,8 @@ export interface OwnerEntry {
   readonly startedAt: string
   readonly machine: string
   readonly pid: number
+  /** When the process began, in units of its system. */
+  readonly began?: string
 }
 
 export interface StateDocument {

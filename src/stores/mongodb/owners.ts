@@ -1,12 +1,9 @@
 /** Who works on the store: a document each, and a heartbeat beside it. */
 
 import { randomUUID } from 'node:crypto'
-import { readFileSync, readlinkSync } from 'node:fs'
-import { hostname } from 'node:os'
-// oxlint-disable-next-line node/no-restricted-import, no-restricted-globals -- asks whether a process of this machine is alive
-import process from 'node:process'
 import type { Clock } from '../../core/clock.ts'
 import type { WorkerRecord } from '../../frontier/contract.ts'
+import { isGone as isProcessGone, thisProcess } from '../../util/local-process.ts'
 import { LEASED } from './documents.ts'
 import type { OwnerEntry } from './documents.ts'
 import { createHeartbeat } from './heartbeat.ts'
@@ -67,7 +64,7 @@ export function createOwner(options: OwnerOptions): Owner {
     register: async () => {
       await heartbeat.start()
       const startedAt = new Date(ledger.nowMs()).toISOString()
-      const entry: OwnerEntry = { name, startedAt, machine: roll.machine, pid: process.pid }
+      const entry: OwnerEntry = { name, startedAt, ...thisProcess() }
       await ledger.write({
         run: (tx) => {
           editMeta(tx).owners.push(entry)
@@ -115,16 +112,14 @@ interface OwnerSeen extends OwnerFound {
 }
 
 interface Roll {
-  readonly machine: string
   call(): Promise<readonly OwnerFound[]>
   callWithSigns(): Promise<readonly OwnerSeen[]>
 }
 
 function createRoll({ ledger, name: self, isGone }: OwnerOptions, heartbeat: Heartbeat): Roll {
-  const machine = machineIdentity()
   const isDead = (owner: OwnerEntry): boolean => {
     if (owner.name === self) return false
-    return isGone === undefined ? owner.machine === machine && !isRunning(owner.pid) : isGone(owner.name)
+    return isGone === undefined ? isProcessGone({ began: '', ...owner }) : isGone(owner.name)
   }
   const call = (): Promise<OwnerFound[]> =>
     ledger.read((tx) => {
@@ -136,7 +131,6 @@ function createRoll({ ledger, name: self, isGone }: OwnerOptions, heartbeat: Hea
       }))
     })
   return {
-    machine,
     call,
     callWithSigns: async () => {
       const [all, at] = await Promise.all([call(), heartbeat.all()])
@@ -170,24 +164,4 @@ function giveBack(tx: Transaction, owner: string, how: { readonly charged: boole
   if (!metaOf(tx).owners.some(({ name }) => name === owner)) return
   const meta = editMeta(tx)
   meta.owners = meta.owners.filter(({ name }) => name !== owner)
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // It is there and belongs to somebody else.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
-}
-
-/** The same for processes that see each other's numbers: same boot, same namespace. Elsewhere than on Linux, the host's name. */
-function machineIdentity(): string {
-  try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`
-  } catch {
-    return hostname()
-  }
 }

@@ -5,7 +5,6 @@ import { addRequests } from './add.ts'
 import { lease, moveNextTimes, renew } from './lease.ts'
 import { listOwners } from './owners.ts'
 import type { OwnerWatch } from './owners.ts'
-import type { ProcessIdentity } from './process-identity.ts'
 import { findRecord, levelsOf, listRecords, statsOf } from './records.ts'
 import type { Session } from './session.ts'
 import { settle } from './settlements.ts'
@@ -18,10 +17,9 @@ export interface FrontierParts {
   readonly session: Session
   readonly bell: SharedBell
   readonly owners: OwnerWatch
-  readonly identity: ProcessIdentity
 }
 
-export function createPostgresFrontier({ session, bell, owners, identity }: FrontierParts): Frontier {
+export function createPostgresFrontier({ session, bell, owners }: FrontierParts): Frontier {
   return {
     capabilities: { durable: true, shared: true, transactional: true },
     openTask: (settings) => openTask(session, settings),
@@ -38,7 +36,7 @@ export function createPostgresFrontier({ session, bell, owners, identity }: Fron
       waitForWork({ session, bell, buryDead: () => owners.buryDead() }, options, signal),
     stats: (name) => statsOf(session, name),
     levels: (name) => levelsOf(session, name),
-    workers: () => listOwners(session, identity),
+    workers: () => listOwners(session),
     get: (name, fingerprint) => findRecord(session, name, fingerprint),
     list: (filter, page) => listRecords(session, filter, page),
     requeue: (filter) => requeue(session, filter),

@@ -1,4 +1,4 @@
-/** Wires a PostgreSQL store for one process, whatever its identity: tests open several in one. */
+/** Wires a PostgreSQL store for one process; tests open several in one. */
 
 import type { Clock } from '../../core/clock.ts'
 import type { Random } from '../../util/random.ts'
@@ -15,7 +15,6 @@ import { createLink } from './link.ts'
 import type { Link } from './link.ts'
 import { createOwnerWatch, giveBack, registerOwner, startHeart } from './owners.ts'
 import type { Owner } from './owners.ts'
-import type { ProcessIdentity } from './process-identity.ts'
 import { prepareSchema, requireSchema } from './schema.ts'
 import type { Session } from './session.ts'
 import { sweep } from './tasks.ts'
@@ -41,10 +40,8 @@ export interface OpenedStore {
   abandon(): void
 }
 
-export async function openStoreAs(
-  options: PostgresStoreOptions & { readonly identity: ProcessIdentity },
-): Promise<OpenedStore> {
-  const { url, clock, random, owner = 'worker', readOnly = false, identity } = options
+export async function openStoreAs(options: PostgresStoreOptions): Promise<OpenedStore> {
+  const { url, clock, random, owner = 'worker', readOnly = false } = options
   const address = parseAddress(url)
   const driver = await loadDriver()
   const connectTo = (): Promise<Connection> =>
@@ -56,7 +53,7 @@ export async function openStoreAs(
   const link = createLink({ connect: connectTo, clock, random, location, readOnly })
   const bell = createSharedBell({ connect: connectTo, clock, random, channel: `${prefix}changes` })
   try {
-    const registered = readOnly ? { id: 0, name: '' } : await registerOwner(link, owner, identity)
+    const registered = readOnly ? { id: 0, name: '' } : await registerOwner(link, owner)
     const session = createSession({
       options,
       address,
@@ -64,7 +61,7 @@ export async function openStoreAs(
       bell,
       owner: registered,
     })
-    return await assemble(session, { bell, identity, readOnly })
+    return await assemble(session, { bell, readOnly })
   } catch (error) {
     await bell.close()
     await link.close()
@@ -129,14 +126,13 @@ function createSession(parts: {
 
 interface Parts {
   readonly bell: SharedBell
-  readonly identity: ProcessIdentity
   readonly readOnly: boolean
 }
 
-async function assemble(session: Session, { bell, identity, readOnly }: Parts): Promise<OpenedStore> {
+async function assemble(session: Session, { bell, readOnly }: Parts): Promise<OpenedStore> {
   const { link, clock } = session
   const nobody = { buryDead: () => Promise.resolve(false) }
-  const owners = readOnly ? nobody : createOwnerWatch(session, identity)
+  const owners = readOnly ? nobody : createOwnerWatch(session)
   if (!readOnly) {
     await owners.buryDead()
     await sweep(session)
@@ -156,7 +152,7 @@ async function assemble(session: Session, { bell, identity, readOnly }: Parts): 
   const store: Store = {
     location: session.location,
     owner: readOnly ? undefined : session.ownerName,
-    frontier: createPostgresFrontier({ session, bell, owners, identity }),
+    frontier: createPostgresFrontier({ session, bell, owners }),
     items: createItems(session),
     state: createState(link),
     tasks: async () => {

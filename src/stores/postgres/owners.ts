@@ -3,9 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import type { WorkerRecord } from '../../frontier/contract.ts'
+import { isGone, thisProcess } from '../../util/local-process.ts'
 import type { Link } from './link.ts'
-import { isDead } from './process-identity.ts'
-import type { ProcessIdentity } from './process-identity.ts'
 import type { Session } from './session.ts'
 import { takeBack } from './upkeep.ts'
 
@@ -22,9 +21,9 @@ export interface Owner {
   readonly name: string
 }
 
-export async function registerOwner(link: Link, wanted: string | undefined, identity: ProcessIdentity): Promise<Owner> {
+export async function registerOwner(link: Link, wanted: string | undefined): Promise<Owner> {
   const name = `${wanted ?? 'worker'}-${randomUUID().slice(0, 8)}`
-  const { machine = null, process = null } = identity
+  const { machine, pid, began } = thisProcess()
   const [row] = await link.run((connection) =>
     connection.rows<{ readonly id: number }>(
       `INSERT INTO @owners AS o(name, started_at, beat_at, machine, process)
@@ -33,7 +32,7 @@ export async function registerOwner(link: Link, wanted: string | undefined, iden
        ON CONFLICT (name) DO UPDATE SET beat_at = excluded.beat_at RETURNING id`,
       name,
       machine,
-      process,
+      `${pid}.${began}`,
     ),
   )
   if (row === undefined) throw new Error('Expected the row of the new owner, found none')
@@ -87,14 +86,20 @@ async function readOwners(session: Session): Promise<readonly OwnerRow[]> {
   )
 }
 
-export async function listOwners(session: Session, identity: ProcessIdentity): Promise<readonly WorkerRecord[]> {
+export async function listOwners(session: Session): Promise<readonly WorkerRecord[]> {
   const rows = await readOwners(session)
   return rows.map((row) => ({
     owner: row.name,
-    alive: row.id === session.ownerId || (row.silent_ms < ALIVE_MS && !isDead(identity, row)),
+    alive: row.id === session.ownerId || (row.silent_ms < ALIVE_MS && !isDead(row)),
     leased: row.leased,
     startedAt: row.started_at,
   }))
+}
+
+function isDead({ machine, process }: OwnerRow): boolean {
+  if (machine === null || process === null) return false
+  const [pid, began = ''] = process.split('.')
+  return isGone({ machine, pid: Number(pid), began })
 }
 
 export interface OwnerWatch {
@@ -102,7 +107,7 @@ export interface OwnerWatch {
   buryDead(): Promise<boolean>
 }
 
-export function createOwnerWatch(session: Session, identity: ProcessIdentity): OwnerWatch {
+export function createOwnerWatch(session: Session): OwnerWatch {
   let askedMs = -Infinity
   return {
     buryDead: async () => {
@@ -110,7 +115,7 @@ export function createOwnerWatch(session: Session, identity: ProcessIdentity): O
       if (nowMs - askedMs < ASK_EVERY_MS) return false
       askedMs = nowMs
       const rows = await readOwners(session)
-      const dead = rows.filter((row) => row.id !== session.ownerId && isDead(identity, row))
+      const dead = rows.filter((row) => row.id !== session.ownerId && isDead(row))
       for (const { id } of dead) await giveBack(session, id, { charged: true })
       await session.link.run((connection) =>
         connection.rows('DELETE FROM @receipts WHERE written_at < (SELECT @now()) - $1::float8', FORGET_MS),

@@ -3,7 +3,6 @@
 import type { Store } from '../contract.ts'
 import { openStoreAs } from './open.ts'
 import type { PostgresStoreOptions } from './open.ts'
-import { ownIdentity } from './process-identity.ts'
 
 export type { PostgresStoreOptions } from './open.ts'
 
@@ -13,6 +12,6 @@ export type { PostgresStoreOptions } from './open.ts'
  * a minute before anything rejects with STORE_UNAVAILABLE.
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { store } = await openStoreAs({ ...options, identity: ownIdentity() })
+  const { store } = await openStoreAs(options)
   return store
 }

@@ -1,8 +1,8 @@
 /** Who works on the store: owners that show themselves, and those whose process is known to be gone. */
 
 import type { WorkerRecord } from '../../frontier/contract.ts'
-import { isGone } from './local-process.ts'
-import type { ProcessIdentity } from './local-process.ts'
+import { isGone } from '../../util/local-process.ts'
+import type { ProcessIdentity } from '../../util/local-process.ts'
 import type { Session } from './session.ts'
 
 /** What is kept of an owner beside its number. */

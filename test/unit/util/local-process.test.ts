@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
-import { isGone, thisProcess } from '../../../../src/stores/redis/local-process.ts'
+import { isGone, thisProcess } from '../../../src/util/local-process.ts'
 
 it('this process is there', () => {
   expect(isGone(thisProcess())).toBe(false)
