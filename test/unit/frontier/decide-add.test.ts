@@ -43,6 +43,6 @@ describe('a request that is added', () => {
   })
 })
 
-it('every skip but that of a duplicate says something of the way, not of the page', () => {
-  expect(SKIP_REASONS.filter((reason) => !isRevivable(skipped(reason)))).toEqual(['duplicate'])
+it('every skip but those of a duplicate and of a handler says something of the way, not of the page', () => {
+  expect(SKIP_REASONS.filter((reason) => !isRevivable(skipped(reason))).toSorted()).toEqual(['duplicate', 'handler'])
 })
