@@ -63,8 +63,9 @@ async function claimBlob({ database, toBinary }: Putting, digest: string, blob: 
   }
   if (upload === undefined) return true
   const kept = await server.ride(() => blobs.findOne({ _id: digest }, { projection: { upload: 1 } }))
-  if (kept !== null && kept.upload !== upload) await server.ride(() => parts.deleteMany({ upload }))
-  if (kept !== null) await server.ride(() => uploads.deleteOne({ _id: upload }))
+  // another's is kept, or the blob was deleted meanwhile: nobody has these parts, and who tries again sends new ones
+  if (kept?.upload !== upload) await server.ride(() => parts.deleteMany({ upload }))
+  await server.ride(() => uploads.deleteOne({ _id: upload }))
   return kept !== null
 }
 
