@@ -177,7 +177,8 @@ export function serverRace({ name, server, fresh, start, restartPages }: ServerR
       try {
         const pages = restartPages
         const { store, url } = await seed({ place: await fresh(own.url), delayMs: 0 })
-        const three = [0, 1, 2].map(() => work({ url, pages }))
+        // these workers do not renew: their leases outlast all that a busy machine may take to be back
+        const three = [0, 1, 2].map(() => work({ url, pages, leaseMs: 150_000 }))
         await Promise.all(three.map((worker) => worker.until('settled', 40)))
         await own.restart()
         await Promise.all(three.map((worker) => worker.until('settled', 120)))
