@@ -6,6 +6,8 @@ import { CONCURRENCY, LEASE_MS, PROCESSES } from './setting.ts'
 
 /** An answer that has come is settled within this, on a busy machine too. */
 const SETTLED_WITHIN_MS = 2000
+/** What a worker had sent before it was hit is read by the site within this: the request lies in its socket until then. */
+const READ_WITHIN_MS = 2000
 
 interface Repeats {
   readonly repeats: number
@@ -39,7 +41,7 @@ function explains(blow: Blow, earlier: SiteLogEntry, later: SiteLogEntry): boole
   // an outage that is shorter than a lease costs nothing
   if (blow.kind === 'outage' && blow.untilMs - blow.fromMs < LEASE_MS / 2) return false
   const settledBy = (earlier.endedAtMs ?? later.atMs) + SETTLED_WITHIN_MS
-  return blow.fromMs <= settledBy && blow.untilMs >= earlier.atMs && blow.fromMs <= later.atMs
+  return blow.fromMs <= settledBy && blow.untilMs + READ_WITHIN_MS >= earlier.atMs && blow.fromMs <= later.atMs
 }
 
 function workerOf({ headers }: SiteLogEntry): string {
