@@ -163,7 +163,7 @@ class Run implements CrawlRun {
       clock: this.#options.clock,
       onProblem: this.#onProblem,
       onAdded: () => this.#force?.wake(),
-      isBusy: () => (this.#force?.inFlight() ?? 0) * 2 >= options.concurrency,
+      isBusy: () => (this.#force?.inFlight() ?? 0) > 0,
       signal: this.#feedAbort.signal,
     })
     const fed = feeding.then(({ seeds: good }) => this.#checkSeeds(parts, options, good))

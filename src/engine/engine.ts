@@ -55,6 +55,7 @@ class EngineLoop implements Engine {
   /** Undefined: there is no cache. */
   readonly #cachedHosts: CachedHosts | undefined
   readonly #stopTimers: (() => void)[] = []
+  #leavesSeeds = false
   #resolve: (reason: FinishReason) => void = () => undefined
   #reject: (error: unknown) => void = () => undefined
   #ended: Settlement[] = []
@@ -311,14 +312,17 @@ class EngineLoop implements Engine {
     const answer = await waitForAny(frontier, this.#roster.groups(), signal)
     this.#waiting = false
     if (stop.aborted || this.#over) return
-    const more = this.#ended.length > 0 || this.#turn !== 'none' || this.#addedSinceWait
+    const more = this.#ended.length > 0 || this.#turn !== 'none'
     if (answer !== 'finished' || more) this.#askTurn()
     // else what ends last wakes the loop
     else if (this.#active.size === 0) await this.#onNothingLeft(fedBefore)
+    else if (this.#addedSinceWait) this.#askTurn()
   }
 
   async #onNothingLeft(fedBefore: boolean): Promise<void> {
-    if (fedBefore) this.#finish((await this.#isAnyFull()) ? 'max-pages' : (this.#roster.closedBy ?? 'finished'))
+    // seeds that come without a pause must not hide that no task can take them
+    if (this.#addedSinceWait && (fedBefore || !(await this.#areAllFull()))) this.#askTurn()
+    else if (fedBefore) this.#finish((await this.#isAnyFull()) ? 'max-pages' : (this.#roster.closedBy ?? 'finished'))
     else if (await this.#areAllFull()) await this.#leaveSeeds()
     // else: the next seed, or the end of the seeds, wakes the loop
   }
@@ -346,8 +350,11 @@ class EngineLoop implements Engine {
 
   /** Seeds that are still to come could not be fetched: a source that goes on, or waits, is not waited for. */
   async #leaveSeeds(): Promise<void> {
+    if (this.#leavesSeeds) return
+    this.#leavesSeeds = true
     const { clock } = this.#start.deps
     await clock.sleep(SEEDS_GRACE_MS, this.#idle.signal)
+    this.#leavesSeeds = false
     if (this.#feeding) this.#finish('max-pages')
     else this.#askTurn()
   }

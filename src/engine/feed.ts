@@ -21,7 +21,7 @@ export interface FeedOptions {
   /** Called for each entry that is no URL. */
   readonly onProblem: (problem: string) => void
   readonly onAdded: () => void
-  /** There is enough to do without more seeds: what adds them leaves most of the time to what crawls. Default: never. */
+  /** Something is being crawled: what adds seeds leaves most of the time to it. Default: never. */
   readonly isBusy?: () => boolean
   readonly signal: AbortSignal
 }

@@ -78,16 +78,27 @@ export function identityOf(headers: HeaderList): IdentityHeaders {
   return Object.fromEntries(own)
 }
 
-/** Those with an agent of a known browser that is not far behind the newest of its kind in the list. */
+/**
+ * Those with an agent of a known browser that is not far behind the newest of its kind in the list, and whose client hints
+ * tell of that same browser: in the data of real browsers some wear the name of another.
+ */
 export function keepCurrent(all: readonly IdentityHeaders[]): readonly IdentityHeaders[] {
   const newest = new Map<string, number>()
-  for (const { name, major } of all.map(browserOf)) newest.set(name, Math.max(newest.get(name) ?? 0, major))
-  return all.filter((identity) => {
+  const honest = all.filter(hintsAgree)
+  for (const { name, major } of honest.map(browserOf)) newest.set(name, Math.max(newest.get(name) ?? 0, major))
+  return honest.filter((identity) => {
     const { name, major } = browserOf(identity)
     // Safari's numbers follow the year since 26: the jump from 18 is one step.
     const behind = name === 'Version' && major <= 18 ? major + 7 : major
     return name !== '' && behind >= (newest.get(name) ?? 0) - MAX_MAJORS_BEHIND
   })
+}
+
+/** Browsers of the Chromium kind, and no others, send client hints; these repeat its version. */
+function hintsAgree(identity: IdentityHeaders): boolean {
+  const chromium = /Chrome\/(\d+)/.exec(identity['user-agent'] ?? '')?.[1]
+  const hints = identity['sec-ch-ua']
+  return chromium === undefined ? hints === undefined : hints?.includes(`v="${chromium}"`) === true
 }
 
 function browserOf(identity: IdentityHeaders): { readonly name: string; readonly major: number } {

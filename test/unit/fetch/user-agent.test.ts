@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { createRandomIdentities, identityOf, keepCurrent, openBrowserDraw } from '../../../src/fetch/user-agent.ts'
 import { seededRandom } from '../../../src/util/random.ts'
 
-function named(name: string): Record<string, string> {
-  return { 'user-agent': `Mozilla/5.0 ${name}` }
+function named(name: string, hinted = /Chrome\/(\d+)/.exec(name)?.[1]): Record<string, string> {
+  const hints = hinted === undefined ? {} : { 'sec-ch-ua': `"Chromium";v="${hinted}", "Not.A/Brand";v="8"` }
+  return { 'user-agent': `Mozilla/5.0 ${name}`, ...hints }
 }
 
 describe('random agents', () => {
@@ -37,8 +38,12 @@ describe('random agents', () => {
     expect(identities.headersFor('s', 'https://a.test/')).toMatchObject({ 'user-agent': 'b6' })
   })
 
-  it('leave out old versions and what belongs to the connection', () => {
+  it('leave out old versions, those whose client hints tell of another browser, and what belongs to the connection', () => {
     const kept = keepCurrent([
+      named('Chrome/146.0', '147'),
+      { 'user-agent': 'Mozilla/5.0 Chrome/147.0' },
+      named('Firefox/146.0', '146'),
+      named('Chrome/999.0', '147'),
       named('Chrome/147.0'),
       named('Chrome/96.0'),
       named('Version/26.1 Safari/605'),
