@@ -41,6 +41,7 @@ export type LeasePart = readonly [
   leasedAtMs: number,
   expiresAtMs: number,
   hostDown: boolean,
+  unpaced: boolean,
 ]
 
 /** Names a lease that the server has given and remembers. */
@@ -71,14 +72,15 @@ export function unpackRequest([task, url, fingerprint, hostKey, depth, priority,
 }
 
 export function packLease(lease: Lease): LeasePart {
-  const { id, token, request, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown } = lease
-  return [id, token, packRequest(request), url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown]
+  const { id, token, request, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown, unpaced = false } = lease
+  return [id, token, packRequest(request), url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown, unpaced]
 }
 
 export function unpackLease(part: LeasePart): Lease {
-  const [id, token, request, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown] = part
-  const unpacked = unpackRequest(request)
-  return { id, token, request: unpacked, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown }
+  const [id, token, requestPart, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown, unpaced] = part
+  const request = unpackRequest(requestPart)
+  const lease = { id, token, request, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown }
+  return unpaced ? { ...lease, unpaced } : lease
 }
 
 export const nameOf = ({ id, token }: Lease): LeaseName => [id, token]
