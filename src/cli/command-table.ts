@@ -165,10 +165,12 @@ const QUESTIONS: readonly CommandSpec[] = [
     usage: ['URL [options]', '--batch < URLS.jsonl'],
     details: [
       'Sends one request as a crawl would, follows its redirects and shows what came. robots.txt is not obeyed, its verdict is shown.',
+      '--trace tells all that happens on the way: what the cache decides (with --dir), names, addresses, TLS, headers both ways, what robots.txt says of each hop, where the charset was found, and what each took. With --body it goes to stderr.',
       'With --batch: {"url"} a line on stdin.',
     ],
     examples: [
       { command: 'spoor fetch https://example.com/', does: 'what comes back' },
+      { command: 'spoor fetch https://example.com/ --trace', does: 'each step of each hop' },
       { command: 'spoor fetch https://example.com/logo.png --body > logo.png', does: 'the body' },
     ],
     positionals: { min: 0, max: 1, name: 'URL' },

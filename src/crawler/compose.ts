@@ -12,7 +12,7 @@ import { CrawlError } from '../core/errors.ts'
 import type { StoredRequest } from '../core/request.ts'
 import { userAgentOf } from '../util/package-version.ts'
 import type { BrowserFetcher } from '../fetch/browser/fetcher.ts'
-import type { Fetcher } from '../fetch/contract.ts'
+import type { Fetcher, WireStep } from '../fetch/contract.ts'
 import { type CookieJars, createCookieJars } from '../fetch/cookies.ts'
 import { openHttpFetcher } from '../fetch/http/fetcher.ts'
 import { createRandomIdentities, type Identities, openBrowserDraw } from '../fetch/user-agent.ts'
@@ -203,7 +203,7 @@ function jarsOf(cookies: CookieJars, { keepCookies }: ResolvedOptions): CookieJa
 
 export async function openFetcher(
   options: ResolvedOptions,
-  extras: Pick<PartsExtras, 'clock' | 'random' | 'env'>,
+  extras: HttpExtras & Pick<PartsExtras, 'random'>,
 ): Promise<Fetcher> {
   return openHttp(options, extras, await openIdentities(options, extras.random))
 }
@@ -212,11 +212,11 @@ async function openIdentities({ randomUserAgent }: ResolvedOptions, random: Rand
   return randomUserAgent ? createRandomIdentities({ draw: await openBrowserDraw(random) }) : undefined
 }
 
-function openHttp(
-  options: ResolvedOptions,
-  extras: Pick<PartsExtras, 'clock' | 'env'>,
-  identities: Identities | undefined,
-): Fetcher {
+interface HttpExtras extends Pick<PartsExtras, 'clock' | 'env'> {
+  readonly onStep?: (step: WireStep) => void
+}
+
+function openHttp(options: ResolvedOptions, extras: HttpExtras, identities: Identities | undefined): Fetcher {
   const http = openHttpFetcher({
     userAgent: options.userAgent ?? userAgentOf(),
     connectTo: options.connectTo,
@@ -230,6 +230,7 @@ function openHttp(
     proxyRotation: options.proxyRotation,
     ...(options.caFile === undefined ? {} : { caFile: options.caFile }),
     ...(extras.env === undefined ? {} : { env: extras.env }),
+    ...(extras.onStep === undefined ? {} : { onStep: extras.onStep }),
     clock: extras.clock,
   })
   return identities === undefined ? http : withIdentity(http, identities)

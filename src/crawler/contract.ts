@@ -8,8 +8,9 @@ import type { EngineEvent, FinishReason } from '../engine/contract.ts'
 import type { RobotsVerdict } from '../robots/contract.ts'
 import type { StorePort } from '../stores/contract.ts'
 import type { CacheAccess, CacheLocation } from './cache-contract.ts'
+import type { Trace, TraceHop } from './trace.ts'
 
-export type { CacheAccess, CacheLocation, EngineEvent, FinishReason, StorePort }
+export type { CacheAccess, CacheLocation, EngineEvent, FinishReason, StorePort, Trace, TraceHop }
 
 /** A URL to begin with, when it is more than a URL. */
 export interface SeedRequest {
@@ -262,6 +263,8 @@ export interface FetchAnswer {
   readonly robots?: RobotsVerdict | { readonly error: string }
   /** A class of failure and what happened: `timeout: no answer within 30 s`. */
   readonly error?: string
+  /** With the option `trace`. */
+  readonly trace?: Trace
 }
 
 export interface FetchedPage {

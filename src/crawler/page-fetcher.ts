@@ -3,7 +3,7 @@
 import type { CacheGate, CacheStore } from '../cache/contract.ts'
 import { withCacheForChain } from '../cache/with-cache.ts'
 import { systemClock } from '../core/clock.ts'
-import { decodePage } from '../extract/charset.ts'
+import { decodePage, detectCharset } from '../extract/charset.ts'
 import { sniffType } from '../extract/content-type.ts'
 import type { Fetcher, FetchRequest, FetchResult, HeaderList } from '../fetch/contract.ts'
 import { createCookieJars } from '../fetch/cookies.ts'
@@ -18,14 +18,17 @@ import { createGate, openCacheStore, openFetcher, openScratchStore } from './com
 import type { FetchAnswer, FetchedPage, FetchOptions, PageFetcher } from './contract.ts'
 import { requestHeadersOf } from './settings.ts'
 import { sitemapLines } from './sitemaps.ts'
+import { createTracer, type Tracer } from './trace.ts'
 
 export async function openPageFetcher(options: FetchOptions): Promise<PageFetcher> {
   const env = options.env === undefined ? {} : { env: options.env }
-  const http = await openFetcher(options, { clock: systemClock, random: systemRandom, ...env })
+  const tracer = options.trace ? createTracer(systemClock) : undefined
+  const told = tracer === undefined ? {} : { onStep: tracer.onStep }
+  const http = await openFetcher(options, { clock: systemClock, random: systemRandom, ...env, ...told })
   const fetcher = withCookies(http, createCookieJars({ clock: systemClock }))
   const store = openScratchStore()
   const robots = createRobotsSource({
-    fetcher,
+    fetcher: tracer?.hopsOf(fetcher, 'robots.txt') ?? fetcher,
     state: store.state,
     clock: systemClock,
     random: systemRandom,
@@ -41,7 +44,7 @@ export async function openPageFetcher(options: FetchOptions): Promise<PageFetche
       ? undefined
       : createGate(cacheStore, options, { clock: systemClock, onFault: tellFault(options) })
   return {
-    fetchOnce: (url) => fetchOnce(url, { fetcher, robots, options, cache }),
+    fetchOnce: (url) => fetchOnce(url, { fetcher, robots, options, cache, tracer }),
     sitemapEntries: (source) => sitemapLines(source, { fetcher, options }),
     close: async () => {
       await fetcher.close()
@@ -56,6 +59,8 @@ interface Tools {
   readonly robots: RobotsSource
   readonly options: FetchOptions
   readonly cache: CacheGate | undefined
+  /** Of one `fetchOnce`. */
+  readonly tracer: Tracer | undefined
 }
 
 async function openCacheOf(options: FetchOptions): Promise<CacheStore | undefined> {
@@ -73,17 +78,32 @@ function tellFault({ onWarning }: FetchOptions): (what: string, error: unknown) 
 async function fetchOnce(url: string, tools: Tools): Promise<FetchedPage> {
   const parsed = parseHttpUrl(url)
   if (!parsed.ok) return { answer: badUrl(url, parsed.problem), body: new Uint8Array(), contentType: undefined }
-  const { fetcher, cache } = tools
-  const through = cache === undefined ? fetcher : withCacheForChain(fetcher, cache)
-  const followed = await followRedirects(through, requestOf(parsed.url, tools.options), {
-    // the host that was named is allowed whatever its address; where it leads is not
-    onHop: (next) => ({
-      ...next,
-      allowPrivate: tools.options.allowPrivate || hostKeyOf(next.url) === parsed.hostKey,
-    }),
-  })
+  const { tracer } = tools
+  const through = throughCache(tools)
+  const followed = await followRedirects(
+    tracer?.hopsOf(through, 'page') ?? through,
+    requestOf(parsed.url, tools.options),
+    {
+      // the host that was named is allowed whatever its address; where it leads is not
+      onHop: (next) => ({
+        ...next,
+        allowPrivate: tools.options.allowPrivate || hostKeyOf(next.url) === parsed.hostKey,
+      }),
+    },
+  )
   const verdict = await verdictFor(parsed.url, followed.result, tools)
-  return pageOf(parsed.url, followed, verdict)
+  const page = pageOf(parsed.url, followed, verdict)
+  if (tracer === undefined) return page
+  if (!isOffline(tools)) await tracer.judge((hop) => robotsVerdict(hop, tools))
+  const { charset, body, contentType } = { ...page, charset: page.answer.charset }
+  return {
+    ...page,
+    answer: { ...page.answer, trace: tracer.end(charset === null ? undefined : detectCharset(body, contentType)) },
+  }
+}
+
+function throughCache({ fetcher, cache, tracer }: Tools): Fetcher {
+  return cache === undefined ? fetcher : withCacheForChain(fetcher, tracer?.decisionsOf(cache) ?? cache)
 }
 
 function requestOf(url: string, options: FetchOptions): FetchRequest {
@@ -102,8 +122,11 @@ function requestOf(url: string, options: FetchOptions): FetchRequest {
 async function verdictFor(url: string, result: FetchResult, tools: Tools): Promise<FetchAnswer['robots']> {
   const isHit = result.kind === 'response' && result.fromCache === true && result.wireBytes === 0
   if (isHit) return { error: 'not asked: the page came from the cache' }
-  if (tools.cache !== undefined && tools.options.cache === 'offline') return { error: 'not asked: offline' }
-  return robotsVerdict(url, tools)
+  return isOffline(tools) ? { error: 'not asked: offline' } : robotsVerdict(url, tools)
+}
+
+function isOffline({ cache, options }: Tools): boolean {
+  return cache !== undefined && options.cache === 'offline'
 }
 
 async function robotsVerdict(url: string, { robots, options }: Tools): Promise<FetchAnswer['robots']> {

@@ -115,6 +115,42 @@ export interface FetchFailure {
 
 export type FetchResult = FetchResponse | FetchFailure
 
+/** One step of an exchange that has been done, for those who look at a single request. Durations are milliseconds. */
+export type WireStep =
+  | { readonly kind: 'dns'; readonly host: string; readonly addresses: readonly string[]; readonly ms: number }
+  /** `proxy`: its name without credentials, when it is what was connected to. */
+  | {
+      readonly kind: 'connect'
+      readonly address: string
+      readonly port: number
+      readonly proxy?: string
+      readonly ms: number
+    }
+  /** A proxy has opened a way to the host. */
+  | {
+      readonly kind: 'tunnel'
+      readonly proxy: string
+      readonly host: string
+      readonly port: number
+      readonly ms: number
+    }
+  | ({ readonly kind: 'tls'; readonly host: string; readonly ms: number } & TlsFacts)
+  /** The request is written. The headers are those of the wire, in their order. */
+  | { readonly kind: 'request'; readonly method: string; readonly target: string; readonly headers: HeaderList }
+
+export interface TlsFacts {
+  /** `TLSv1.3`. */
+  readonly protocol: string
+  readonly cipher: string
+  /** What HTTP/2 is chosen by; absent when the server took no part in it. */
+  readonly alpn?: string
+  readonly resumed: boolean
+  /** False: it was taken because any is (`--insecure`). */
+  readonly verified: boolean
+  /** Absent for a resumed session. `validTo` as the certificate has it. */
+  readonly certificate?: { readonly subject: string; readonly issuer: string; readonly validTo: string }
+}
+
 export interface Fetcher {
   /** Never rejects for what a server does; rejects only when the signal aborts (the signal's reason). */
   fetch(request: FetchRequest): Promise<FetchResult>

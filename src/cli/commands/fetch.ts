@@ -10,6 +10,7 @@ import { EXIT } from '../exit.ts'
 import { loadLibrary } from '../library.ts'
 import { cacheUse, fetchPage } from '../page-source.ts'
 import { clean } from '../text.ts'
+import { robotsText, traceText } from '../trace-text.ts'
 import { checkUrl, isHttpUrl } from '../urls.ts'
 
 /** Requests of a batch in flight. */
@@ -17,16 +18,23 @@ const PARALLEL = 8
 
 export async function runFetch(context: CommandContext): Promise<ExitCode> {
   const { options, output, positionals } = context
+  if (options.batch && options.trace) throw configError('--trace: expected one URL, found --batch')
   if (options.batch) return fetchBatch(context)
   if (options.body && output.json) throw configError('--body: stdout cannot carry both the body and --json')
   const url = checkUrl(positionals[0] ?? '')
   const { answer, body } = await fetchPage(context, url)
-  if (options.body) await output.write(body)
+  if (options.body) await tellBody(context, answer, body)
   else if (output.json) await output.jsonLine(answer)
-  else await output.result(fetchText(answer))
+  else await output.result(answer.trace === undefined ? fetchText(answer) : traceText(answer.trace))
   if (answer.error === undefined) return EXIT.done
   output.problem(`spoor: ${clean(url)}: ${clean(answer.error)}`)
   return EXIT.failed
+}
+
+/** As in curl: what was asked for on stdout, how it came on stderr. */
+async function tellBody({ output }: CommandContext, { trace }: FetchAnswer, body: Uint8Array): Promise<void> {
+  if (trace !== undefined) output.hint(traceText(trace))
+  await output.write(body)
 }
 
 async function fetchBatch(context: CommandContext): Promise<ExitCode> {
@@ -57,10 +65,4 @@ export function fetchText(answer: FetchAnswer): string {
     ...(answer.robots === undefined ? [] : [`     robots.txt: ${robotsText(answer.robots)}`]),
   )
   return lines.join('\n')
-}
-
-function robotsText(robots: NonNullable<FetchAnswer['robots']>): string {
-  if ('error' in robots) return clean(robots.error)
-  const rule = robots.rule === null ? 'no rule matches' : `line ${robots.line ?? '?'}: ${clean(robots.rule)}`
-  return `${robots.allowed ? 'allowed' : 'disallowed'} (${rule})`
 }

@@ -78,6 +78,13 @@ export const INPUT = {
     on: ['fetch'],
     doc: 'Write the body to stdout, decompressed, byte for byte.',
   }),
+  trace: toggle({
+    flag: 'trace',
+    default: false,
+    group: 'Input',
+    on: ['fetch'],
+    doc: 'Tell every step of every hop: cache, name, connection, TLS, headers both ways, robots.txt, timings. Credentials are not shown.',
+  }),
   follow: toggle({
     flag: 'follow',
     default: true,

@@ -1,9 +1,10 @@
 /** From a route to a connected socket: rules, guard, names, TCP, proxy, TLS, all under one deadline. */
 
-import type { Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 
 import type { Clock } from '../../core/clock.ts'
 import type { LoopWatch } from '../../core/loop-watch.ts'
+import type { WireStep } from '../contract.ts'
 import { refuseAddress, refuseHost } from './address-guard.ts'
 import { applyConnectTo, type ConnectToRule, type Endpoint } from './connect-to.ts'
 import { dial } from './dial.ts'
@@ -11,7 +12,7 @@ import { faultError } from './faults.ts'
 import type { Proxy } from './proxy-url.ts'
 import { openTunnel } from './proxy-tunnel.ts'
 import type { Resolver } from './resolver.ts'
-import type { Secure } from './secure.ts'
+import { type Secure, tlsFactsOf } from './secure.ts'
 
 /** What connections of one pool have in common. */
 export interface Route {
@@ -32,6 +33,8 @@ export interface ConnectorOptions {
   readonly http2: boolean
   readonly clock: Clock
   readonly loop: LoopWatch
+  /** Told of each step that is done. Default: nobody is. */
+  readonly onStep?: ((step: WireStep) => void) | undefined
 }
 
 export type Connect = (route: Route, signal: AbortSignal) => Promise<Socket>
@@ -68,28 +71,31 @@ async function connect(route: Route, context: Context): Promise<Socket> {
   const target = applyConnectTo(context.connectTo, route)
   const { proxy, secure } = route
   if (proxy === undefined) {
-    const plain = await connectDirect(target, route.allowPrivate || target.chosen, context)
-    return secure
-      ? await context.secure({ socket: plain, ...pick(route), http2: context.http2, signal: context.signal })
-      : plain
+    const plain = await connectDirect(target, { allowed: route.allowPrivate || target.chosen }, context)
+    return secure ? await encrypt(plain, route, context) : plain
   }
   if (!route.allowPrivate && !target.chosen) guard(refuseHost(target.host))
   const lane = await connectProxy(proxy, context)
   // Plain http goes to an http proxy in absolute form: the proxy is what we talk to.
   if (!secure && proxy.protocol !== 'socks5') return lane
+  const startedMs = context.clock.monotonicMs()
   await openTunnel({ socket: lane, proxy, target, signal: context.signal })
-  return secure
-    ? await context.secure({ socket: lane, ...pick(route), http2: context.http2, signal: context.signal })
-    : lane
+  const { host, port } = target
+  context.onStep?.({ kind: 'tunnel', proxy: proxy.label, host, port, ms: context.clock.monotonicMs() - startedMs })
+  return secure ? await encrypt(lane, route, context) : lane
 }
 
-function pick(endpoint: Endpoint): Endpoint {
-  return { host: endpoint.host, port: endpoint.port }
+async function encrypt(socket: Socket, { host, port }: Endpoint, context: Context): Promise<Socket> {
+  const { clock, http2, signal, onStep } = context
+  const startedMs = clock.monotonicMs()
+  const secured = await context.secure({ socket, host, port, http2, signal })
+  onStep?.({ kind: 'tls', host, ...tlsFactsOf(secured), ms: clock.monotonicMs() - startedMs })
+  return secured
 }
 
 async function connectProxy(proxy: Proxy, context: Context): Promise<Socket> {
   try {
-    const socket = await connectDirect(proxy, true, context)
+    const socket = await connectDirect(proxy, { allowed: true, proxy: proxy.label }, context)
     if (!proxy.secure) return socket
     return await context.secure({ socket, host: proxy.host, port: proxy.port, http2: false, signal: context.signal })
   } catch (error) {
@@ -104,11 +110,27 @@ function isFault(value: unknown): boolean {
 }
 
 /** The address that was checked is the address that is connected to: names are not asked again in between. */
-async function connectDirect(target: Endpoint, allowed: boolean, context: Context): Promise<Socket> {
-  const addresses = await abortable(context.resolver.resolve(target.host), context.signal)
+async function connectDirect(
+  { host, port }: Endpoint,
+  { allowed, proxy }: { readonly allowed: boolean; readonly proxy?: string },
+  { clock, resolver, signal, onStep }: Context,
+): Promise<Socket> {
+  const startedMs = clock.monotonicMs()
+  const addresses = await abortable(resolver.resolve(host), signal)
+  const resolvedMs = clock.monotonicMs()
+  if (net.isIP(host) === 0) onStep?.({ kind: 'dns', host, addresses, ms: resolvedMs - startedMs })
   const usable = allowed ? addresses : addresses.filter((address) => refuseAddress(address) === undefined)
   if (usable.length === 0) guard(refuseAddress(addresses[0] ?? ''))
-  return await dial({ addresses: usable, port: target.port, clock: context.clock, signal: context.signal })
+  const socket = await dial({ addresses: usable, port, clock, signal })
+  const address = socket.remoteAddress ?? ''
+  onStep?.({
+    kind: 'connect',
+    address,
+    port,
+    ...(proxy === undefined ? {} : { proxy }),
+    ms: clock.monotonicMs() - resolvedMs,
+  })
+  return socket
 }
 
 function guard(problem: string | undefined): void {

@@ -3,7 +3,7 @@
 import { systemClock, type Clock } from '../../core/clock.ts'
 import { LoopWatch } from '../../core/loop-watch.ts'
 import { CrawlError } from '../../core/errors.ts'
-import type { FetchFailure, FetchRequest, FetchResult, Fetcher } from '../contract.ts'
+import type { FetchFailure, FetchRequest, FetchResult, Fetcher, WireStep } from '../contract.ts'
 import { createConnector, type Route } from './connector.ts'
 import { parseConnectTo, type ConnectToRule } from './connect-to.ts'
 import { hasZstd } from './decode.ts'
@@ -47,6 +47,8 @@ export interface HttpFetcherOptions {
   /** Origins whose idle connections are kept. Default 256. */
   readonly maxIdleOrigins?: number
   readonly resolver?: Resolver
+  /** Told of the steps of each exchange; they do not say whose, so that one request at a time is to be made. Default: nobody. */
+  readonly onStep?: (step: WireStep) => void
   readonly clock?: Clock
 }
 
@@ -78,6 +80,7 @@ export function openHttpFetcher(options: HttpFetcherOptions): HttpFetcher {
     http2,
     clock,
     loop,
+    onStep: options.onStep,
   })
   const origins = createOrigins({
     connect,
@@ -155,7 +158,11 @@ async function attempt(each: Attempt, context: Context): Promise<FetchResult> {
     const { signal } = request
     const { signals } = context
     let ticket = -1
-    const exchange = new Exchange(planOf(request, absolute ? proxy : undefined, context), connection, {
+    const headers = headersFor(each, absolute, context)
+    const target = absolute ? `http://${url.authority}${url.path}` : url.path
+    const sending =
+      context.options.onStep === undefined ? request : tellSent(request, { target, headers }, context.options.onStep)
+    const exchange = new Exchange(planOf(sending, absolute ? proxy : undefined, context), connection, {
       release: (done, reusable) => {
         context.origins.release(done, reusable)
       },
@@ -170,10 +177,9 @@ async function attempt(each: Attempt, context: Context): Promise<FetchResult> {
         reject(signal.reason as Error)
       })
     }
-    const headers = headersFor(each, absolute, context)
     connection.client.dispatch(
       {
-        path: absolute ? `http://${url.authority}${url.path}` : url.path,
+        path: target,
         method: request.method ?? 'GET',
         headers: headers as string[],
         ...(request.body === undefined ? {} : { body: request.body }),
@@ -181,6 +187,20 @@ async function attempt(each: Attempt, context: Context): Promise<FetchResult> {
       exchange,
     )
   })
+}
+
+function tellSent(
+  request: FetchRequest,
+  { target, headers }: { readonly target: string; readonly headers: readonly string[] },
+  onStep: (step: WireStep) => void,
+): FetchRequest {
+  const pairs: [string, string][] = []
+  for (let at = 0; at + 1 < headers.length; at += 2) pairs.push([headers[at] ?? '', headers[at + 1] ?? ''])
+  const onSent = (): void => {
+    onStep({ kind: 'request', method: request.method ?? 'GET', target, headers: pairs })
+    request.onSent?.()
+  }
+  return { ...request, onSent }
 }
 
 function planOf(request: FetchRequest, answeringProxy: Proxy | undefined, context: Context): ExchangePlan {

@@ -4,9 +4,10 @@ import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import type { Socket } from 'node:net'
 import tls from 'node:tls'
-import type { TLSSocket } from 'node:tls'
+import type { Certificate, PeerCertificate, TLSSocket } from 'node:tls'
 
 import { CrawlError } from '../../core/errors.ts'
+import type { TlsFacts } from '../contract.ts'
 import { faultError } from './faults.ts'
 
 export interface SecureOptions {
@@ -96,6 +97,24 @@ async function handshake(secured: TLSSocket, signal: AbortSignal): Promise<TLSSo
     })
     if (signal.aborted) onAbort()
   })
+}
+
+/** What was agreed upon, once the handshake is over. */
+export function tlsFactsOf(socket: TLSSocket): TlsFacts {
+  const { subject, issuer, valid_to: validTo } = socket.getPeerCertificate() as Partial<PeerCertificate>
+  return {
+    protocol: socket.getProtocol() ?? 'unknown',
+    cipher: socket.getCipher().name,
+    ...(typeof socket.alpnProtocol === 'string' ? { alpn: socket.alpnProtocol } : {}),
+    resumed: socket.isSessionReused(),
+    verified: socket.authorized,
+    ...(validTo === undefined ? {} : { certificate: { subject: nameOf(subject), issuer: nameOf(issuer), validTo } }),
+  }
+}
+
+function nameOf(party: Certificate | undefined): string {
+  const name: unknown = party?.CN ?? party?.O ?? ''
+  return String(name).slice(0, 200)
 }
 
 /** OpenSSL writes its file and line into messages; people need the reason. */

@@ -8,6 +8,7 @@ import type { TLSSocket } from 'node:tls'
 
 import { afterEach, describe, expect, it } from 'vitest'
 
+import type { WireStep } from '../../../src/fetch/contract.ts'
 import { TEST_CERTIFICATE, TEST_KEY } from './certificate.ts'
 import { closeAll, failureOf, open, response, text } from './kit.ts'
 
@@ -56,6 +57,33 @@ async function serveSecure(allowHttp1And2 = false): Promise<SecureServer> {
 }
 
 describe('TLS', () => {
+  it('tells of each step what was agreed upon, and who the server says it is', async () => {
+    await using server = await serveSecure()
+    const steps: WireStep[] = []
+    const fetcher = open({
+      insecure: true,
+      connectTo: [`::127.0.0.1:${server.port}`],
+      onStep: (step) => steps.push(step),
+    })
+    expect(text(await fetcher.fetch({ url: `https://example.test:${server.port}/x`, allowPrivate: true }))).toBe('ok')
+    expect(steps).toMatchObject([
+      { kind: 'connect', address: '127.0.0.1', port: server.port },
+      {
+        kind: 'tls',
+        host: 'example.test',
+        protocol: 'TLSv1.3',
+        alpn: 'http/1.1',
+        resumed: false,
+        verified: false,
+        certificate: {
+          subject: expect.stringMatching(/./) as string,
+          validTo: expect.stringMatching(/GMT$/) as string,
+        },
+      },
+      { kind: 'request', method: 'GET', target: '/x' },
+    ])
+  })
+
   it('that cannot be trusted is a failure of class tls which says why', async () => {
     await using server = await serveSecure()
     const fetcher = open({ connectTo: [`::127.0.0.1:${server.port}`] })
