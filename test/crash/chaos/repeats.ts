@@ -4,8 +4,8 @@ import type { SiteLogEntry } from '../../../src/testing/site.ts'
 import type { Blow } from './workers.ts'
 import { CONCURRENCY, LEASE_MS, PROCESSES } from './setting.ts'
 
-/** An answer that has come is settled within this, on a busy machine too. */
-const SETTLED_WITHIN_MS = 2000
+/** An answer that has come keeps its place until it is settled: a kill repeats no more than `CONCURRENCY` of them, however long ago they came. */
+const SETTLED_WITHIN_MS = LEASE_MS
 /** What a worker had sent before it was hit is read by the site within this: the request lies in its socket until then. */
 const READ_WITHIN_MS = 2000
 
