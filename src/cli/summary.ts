@@ -3,6 +3,7 @@
 import type { ResolvedOptions } from '../config/options.ts'
 import type { CrawlSummary, ProgressSnapshot } from '../crawler/contract.ts'
 import { formatBytes, formatDuration } from '../util/format.ts'
+import { findingsText } from './findings.ts'
 import { columns, plural, tally, total } from './text.ts'
 import { isGoneAtEnd, whereFlags } from './where.ts'
 
@@ -35,6 +36,7 @@ export function summaryText(input: SummaryInput): string {
     ...(summary.invalidItems === undefined
       ? []
       : [['  dropped', plural(summary.invalidItems, 'item'), 'not as the validator expects']]),
+    ...recrawlRows(summary),
     ...(summary.failed > 0
       ? [['  failed', plural(summary.failed, 'page'), isGoneAtEnd(options) ? '' : `spoor failures${whereOf(input)}`]]
       : []),
@@ -42,10 +44,15 @@ export function summaryText(input: SummaryInput): string {
   return [headline(summary), ...columns(rows), ...nextSteps(input)].join('\n')
 }
 
+function recrawlRows({ recrawl }: CrawlSummary): string[][] {
+  return recrawl === undefined ? [] : [['  looked at', plural(recrawl.due, 'page'), findingsText(recrawl)]]
+}
+
 function headline(summary: CrawlSummary): string {
   const time = formatDuration(summary.seconds * 1000)
   if (summary.alreadyFinished === true) {
-    const { finishReason } = summary
+    const { finishReason, recrawl } = summary
+    if (recrawl?.due === 0) return 'No page is due yet; nothing was fetched.'
     return finishReason === 'finished' || finishReason === 'interrupted'
       ? 'This crawl was finished already; nothing was fetched.'
       : `This crawl had stopped at --${finishReason} already; nothing was fetched.`
@@ -64,26 +71,31 @@ function headline(summary: CrawlSummary): string {
 }
 
 function nextSteps(input: SummaryInput): string[] {
-  const { summary, options, tasks = [options] } = input
+  const { summary, options } = input
   const steps: string[] = []
   if (summary.finishReason === 'interrupted') steps.push('The same command goes on.')
   else if (summary.finishReason !== 'finished') steps.push('The same command with a higher limit goes on.')
-  if (summary.alreadyFinished === true) {
+  if (summary.alreadyFinished === true && summary.recrawl === undefined) {
     steps.push('Begin again with --fresh, or go through the known pages with --recrawl.')
     if (options.select.length > 0)
       steps.push('--select changes nothing in items that are there; --fresh makes them anew, from the download cache.')
   }
-  if (options.output === undefined && summary.pages > 0)
-    steps.push(
-      isGoneAtEnd(options)
-        ? 'Items: none are left, since the store was in memory; -o FILE writes them'
-        : `Items: spoor export${whereOf(input)} -o pages.jsonl`,
-    )
-  else if (options.output !== undefined && options.output !== '-') {
+  return [...steps, ...whereItemsAre(input)]
+}
+
+function whereItemsAre(input: SummaryInput): string[] {
+  const { summary, options, tasks = [options] } = input
+  if (options.output === '-') return []
+  if (options.output !== undefined) {
     const files = tasks.slice(0, MAX_FILES).flatMap(({ output }) => (output === undefined ? [] : [output]))
-    steps.push(`Items: ${files.join(', ')}${tasks.length > MAX_FILES ? ', …' : ''}`)
+    return [`Items: ${files.join(', ')}${tasks.length > MAX_FILES ? ', …' : ''}`]
   }
-  return steps
+  if (summary.pages === 0) return []
+  return [
+    isGoneAtEnd(options)
+      ? 'Items: none are left, since the store was in memory; -o FILE writes them'
+      : `Items: spoor export${whereOf(input)} -o pages.jsonl`,
+  ]
 }
 
 /** The last line when pages failed. */

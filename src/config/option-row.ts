@@ -225,6 +225,21 @@ export function optionalChoice<const C extends string, const D extends C>(
   })
 }
 
+/** `--recrawl` alone or with a word that `parse` takes; alone it is parsed as ''. */
+export function optionalWord(
+  spec: Default<string> & { readonly placeholder: string; readonly parse: (raw: string) => Parsed<string> },
+): OptionRow<string> {
+  return row<string>({
+    spec,
+    placeholder: spec.placeholder,
+    default: spec.default,
+    defaultText: spec.default,
+    takes: 'optional',
+    takesNext: (raw) => raw !== '' && spec.parse(raw).ok,
+    parse: spec.parse,
+  })
+}
+
 /** A number of processes, or `auto` for the cores that there are. */
 export function processCount(spec: Default<number> & { readonly max: number }): OptionRow<number> {
   return row<number>({

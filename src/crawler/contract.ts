@@ -50,6 +50,24 @@ export interface TaskSummary {
   readonly fromCache: number
   /** Extracted and dropped, because a validator did not take it; absent when there is none. */
   readonly invalidItems?: number
+  /** Of the last round over known pages, when there was one. */
+  readonly recrawl?: RecrawlReport
+}
+
+/** What became of pages that were looked at again. */
+export interface RecrawlReport {
+  /** `all`, an age, `sitemap` or `adaptive`. */
+  readonly mode: string
+  /** ISO 8601. */
+  readonly startedAt: string
+  /** Known pages that were to be looked at. */
+  readonly due: number
+  /** Not seen before, or back again. */
+  readonly new: number
+  readonly changed: number
+  readonly unchanged: number
+  /** There before, and now 404 or 410. */
+  readonly gone: number
 }
 
 /** Seconds are of this run. Of several tasks the names stand one after the other, and the counts are sums. */
@@ -176,6 +194,8 @@ export interface CrawlStatus {
   readonly hosts: number
   readonly workers: readonly WorkerStatus[]
   readonly items?: number
+  /** Of the last round over known pages, when there was one. */
+  readonly recrawl?: RecrawlReport
   readonly levels?: readonly {
     readonly depth: number
     readonly pending: number

@@ -19,7 +19,12 @@ import type { Rule } from './rule.ts'
 import { checkTasks, planTasks, routingOf, withBrowser } from './task-plan.ts'
 
 /** Every option of the command by its name in the configuration file, and these. */
-export interface CrawlerOptions extends Partial<Omit<ResolvedOptions, 'store' | 'cacheStore'>> {
+export interface CrawlerOptions extends Partial<Omit<ResolvedOptions, 'store' | 'cacheStore' | 'recrawl'>> {
+  /**
+   * Which pages are gone through again when the crawl is at its end: true or 'all', an age such as '7d', 'sitemap' or
+   * 'adaptive'; see `recrawl` of the summary for what became of them. Default 'off'.
+   */
+  readonly recrawl?: boolean | string
   /** The URL of a shared store, or a store that was opened by `spoor/postgres` and the like. Default: embedded, in `dir`. */
   readonly store?: string | Store | undefined
   /** Where downloads are kept, or a cache that is open already. Default: with a URL in `store` there, else in `dir`. */

@@ -16,6 +16,9 @@ import { admitKnownSeeds, allSeeds } from './seeds.ts'
 import { createTally, type Tally } from './tally.ts'
 import type { LaunchOptions, LaunchTask } from './launch-options.ts'
 import { isAnyRendered } from './settings.ts'
+import { recrawlListed } from './recrawl-listed.ts'
+import { goesBySitemap } from './round.ts'
+import { readRecrawl, sumOfReports } from './recrawl-report.ts'
 import { sumOfStats } from './sum-of-stats.ts'
 import { openTask, type OpenTask } from './task.ts'
 import { checkStdout } from './task-export.ts'
@@ -144,6 +147,14 @@ class Run implements CrawlRun {
     return chooseSeeds(seeds, { options, door, frontier: store.frontier, cacheStore, clock, onPassedOver })
   }
 
+  #listed(parts: Parts, task: RunningTask, given: Seeds): AsyncIterable<SeedEntry> {
+    const { options } = task.launchTask
+    const seeds = allSeeds(given, { ...this.#options, options, parts, task })
+    if (!goesBySitemap(options)) return seeds
+    const onDue = (): void => this.#force?.wake()
+    return recrawlListed(seeds, { store: parts.store, door: task.engineTask.door, task: options.task, onDue })
+  }
+
   /** Resolves when the seeds of before are known again and the new ones begin to come. */
   async #feed(
     parts: Parts,
@@ -154,10 +165,7 @@ class Run implements CrawlRun {
     if (task.before.known > 0) await admitKnownSeeds(frontier, engineTask)
     const { options } = launchTask
     const feeding = feedSeeds({
-      seeds:
-        task.seeds === undefined
-          ? []
-          : this.#choose(allSeeds(task.seeds, { ...this.#options, options, parts, task }), parts, task),
+      seeds: task.seeds === undefined ? [] : this.#choose(this.#listed(parts, task, task.seeds), parts, task),
       door: engineTask.door,
       frontier,
       clock: this.#options.clock,
@@ -280,6 +288,8 @@ class Run implements CrawlRun {
     const skipped: Record<string, number> = { ...stats.skipped, ...this.#passedOver }
     if (this.#problems > 0) skipped['invalid-url'] = (skipped['invalid-url'] ?? 0) + this.#problems
     const names = end.tasks.map(({ launchTask }) => launchTask.options.task)
+    const each = await this.#figuresOfEach(end.parts, names)
+    const recrawl = sumOfReports(each.map((task) => task.recrawl))
     return {
       task: names.join(', '),
       finishReason: end.finishReason,
@@ -287,7 +297,8 @@ class Run implements CrawlRun {
       seconds: Math.round(this.#options.clock.monotonicMs() - end.startedAtMs) / 1000,
       resumed: before.pending + before.leased > 0,
       alreadyFinished: before.known > 0 && isSame(stats.counters, before.counters),
-      ...(names.length < 2 ? {} : { tasks: await this.#figuresOfEach(end.parts, names) }),
+      ...(recrawl === undefined ? {} : { recrawl }),
+      ...(names.length < 2 ? {} : { tasks: each }),
     }
   }
 
@@ -295,7 +306,8 @@ class Run implements CrawlRun {
     return Promise.all(
       names.map(async (task) => {
         const stats = await store.frontier.stats(task)
-        return { task, ...figuresOf(stats, stats.skipped) }
+        const recrawl = await readRecrawl(store, task, stats)
+        return { task, ...figuresOf(stats, stats.skipped), ...(recrawl === undefined ? {} : { recrawl }) }
       }),
     )
   }

@@ -14,6 +14,7 @@ import type {
   StoreLocation,
   WhyAnswer,
 } from './contract.ts'
+import { readRecrawl } from './recrawl-report.ts'
 import { identityKeyOf } from './task-keys.ts'
 import { readWorkers } from './worker-report.ts'
 import { cacheProblems } from './cache-access.ts'
@@ -45,6 +46,7 @@ class StoreReader implements CrawlReader {
     const { frontier } = this.#store
     const { task } = this.#location
     const stats = await frontier.stats(task)
+    const recrawl = await readRecrawl(this.#store, task, stats)
     return {
       task,
       pending: stats.pending,
@@ -55,6 +57,7 @@ class StoreReader implements CrawlReader {
       hosts: stats.hosts,
       workers: await readWorkers(this.#store),
       items: stats.items,
+      ...(recrawl === undefined ? {} : { recrawl }),
       levels: await frontier.levels(task),
     }
   }

@@ -3,6 +3,7 @@
 import type { FailureClass } from '../core/outcome.ts'
 import type { EngineEvent } from '../engine/contract.ts'
 import type { FrontierStats } from '../frontier/contract.ts'
+import { COUNTERS_AT_ZERO } from '../frontier/counters.ts'
 import type { ProgressSnapshot } from './contract.ts'
 
 const WINDOW_MS = 10_000
@@ -15,7 +16,7 @@ const NOTHING_YET: FrontierStats = {
   skipped: {},
   hosts: 0,
   items: 0,
-  counters: { bytes: 0, duplicates: 0, fromCache: 0, requests: 0, invalidUrls: 0, invalidItems: 0 },
+  counters: COUNTERS_AT_ZERO,
 }
 
 export interface Tally {

@@ -10,9 +10,9 @@ export function scopeKeyOf(task: string): string {
   return `scope/${task}`
 }
 
-/** When the round began whose pages are asked for anew. */
-export function reloadKeyOf(task: string): string {
-  return `reload/${task}`
+/** The round over known pages that is under way, or was the last. */
+export function roundKeyOf(task: string): string {
+  return `round/${task}`
 }
 
 /** Budgets of the trap guard. */

@@ -1,5 +1,6 @@
 /** Tasks as people write them, made into what a run is started with. */
 
+import { parseRecrawl } from '../config/recrawl.ts'
 import { cacheOverrideOf } from '../cache/override.ts'
 import type { OptionKey, ResolvedOptions } from '../config/options.ts'
 import { nearestName } from '../config/nearest.ts'
@@ -48,6 +49,7 @@ const CHECKS: TaskChecks = {
   },
   duration: (value) => problemOf(parseDuration(String(value))),
   size: (value) => problemOf(parseSize(String(value))),
+  recrawl: (value) => problemOf(parseRecrawl(String(value))),
   cache: (value) => {
     try {
       cacheOverrideOf(value as CacheMode)
@@ -99,12 +101,13 @@ export function routingOf(from: readonly Rule[] | Routing | undefined): Pick<Lau
 
 /** A flag says it for all tasks. */
 function optionsOf(task: Task, { options, given }: PlanContext, isOneOfMany: boolean): ResolvedOptions {
-  const { maxDepth, waitTime, cookies, headers, fetcher } = task
+  const { maxDepth, waitTime, cookies, headers, fetcher, recrawl } = task
   const { kind } = scopeOf(task)
   const own: Partial<ResolvedOptions> = {
     ...(maxDepth === undefined ? {} : { maxDepth }),
     ...(waitTime === undefined ? {} : { delayMs: durationOf(waitTime) }),
     ...(kind === undefined ? {} : { scope: kind }),
+    ...(recrawl === undefined ? {} : { recrawl: String(recrawl) }),
     ...(cookies === undefined ? {} : { cookies: pairsOf(cookies) }),
     ...(headers === undefined ? {} : { headers: pairsOf(headers) }),
     ...(typeof fetcher === 'string' ? { render: RENDER_OF[fetcher] } : {}),

@@ -15,7 +15,7 @@ import { openTaskExport, type TaskExport } from './task-export.ts'
 import { renderSettingsOf, requestHeadersOf, taskSettingsOf } from './settings.ts'
 import { forgetTask } from './forget-task.ts'
 import { identityKeyOf } from './task-keys.ts'
-import { beginRound } from './round.ts'
+import { beginRound, boundsOf, type Round } from './round.ts'
 import { routesOf } from './routes.ts'
 import { openTaskScope, type TaskScope } from './task-scope.ts'
 import { openTrapWatch, type TrapWatch } from './trap-watch.ts'
@@ -24,6 +24,8 @@ export interface OpenTask extends TaskExport {
   readonly engineTask: EngineTask
   /** As the store had it before this run. */
   readonly before: FrontierStats
+  /** Over pages that are known, when one is under way. */
+  readonly round: Round | undefined
   readonly scope: TaskScope
   /** What was learnt and must be kept before the pages that it came with are settled. Undefined: nothing. */
   saveLearnt(): Promise<void> | undefined
@@ -39,7 +41,7 @@ export async function openTask(parts: Parts, launch: TaskLaunch): Promise<OpenTa
   await frontier.openTask(settings)
   await state.set({ [identityKeyOf(options.task)]: JSON.stringify(options.identity) })
   const before = await frontier.stats(options.task)
-  const reloadSinceMs = await beginRound(parts.store, launch, before)
+  const round = await beginRound(parts.store, launch, before)
 
   const scope = await openTaskScope(launch, { state, random: launch.random })
   const traps = await openTrapWatch(options, { state, clock: launch.clock })
@@ -61,8 +63,9 @@ export async function openTask(parts: Parts, launch: TaskLaunch): Promise<OpenTa
   await loadCookies(parts, options)
   const opened = await openTaskExport(parts, launch)
   return {
-    engineTask: withRules(launch, engineTaskOf(parts, launch, { settings, door, traps, reloadSinceMs })),
+    engineTask: withRules(launch, engineTaskOf(parts, launch, { settings, door, traps, round })),
     before,
+    round,
     ...opened,
     scope,
     saveLearnt() {
@@ -85,7 +88,7 @@ export async function openTask(parts: Parts, launch: TaskLaunch): Promise<OpenTa
 
 interface TaskParts extends Pick<EngineTask, 'settings' | 'door'> {
   readonly traps: TrapWatch | undefined
-  readonly reloadSinceMs: number | undefined
+  readonly round: Round | undefined
 }
 
 function withRules({ rules, options }: TaskLaunch, task: EngineTask): EngineTask {
@@ -95,9 +98,9 @@ function withRules({ rules, options }: TaskLaunch, task: EngineTask): EngineTask
 }
 
 function engineTaskOf(
-  { cookies }: Parts,
+  { cookies, store }: Parts,
   launch: TaskLaunch,
-  { settings, door, traps, reloadSinceMs }: TaskParts,
+  { settings, door, traps, round }: TaskParts,
 ): EngineTask {
   const { options, handler, onFailed, handlerTimeoutMs, fetcher, middleware = [] } = launch
   const fields = selectSchema(options.select)
@@ -112,7 +115,10 @@ function engineTaskOf(
     ...(traps === undefined ? {} : { contentTrapOf: traps.contentTrapOf }),
     maxRetries: options.retries,
     handlerTimeoutMs,
-    ...(reloadSinceMs === undefined ? {} : { reloadSinceMs }),
+    ...(round?.asksAnew === true ? { reloadSinceMs: round.startedAtMs } : {}),
+    ...(store.frontier.capabilities.visits === true
+      ? { visits: { bounds: boundsOf(options), isRound: round !== undefined } }
+      : {}),
     ...(fields === undefined ? {} : { fields }),
     ...requestHeadersOf(options),
     ...renderPart(options),

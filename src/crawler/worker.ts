@@ -56,7 +56,7 @@ function ownOptions(options: ResolvedOptions): ResolvedOptions {
     maxTimeMs: undefined,
     maxBytes: undefined,
     fresh: false,
-    recrawl: false,
+    recrawl: 'off',
     saveCookies: undefined,
   }
 }

@@ -12,6 +12,7 @@ import type { PageScan } from '../extract/contract.ts'
 import type { Extracted, ExtractSchema, StandardSchema } from '../extract/schema/contract.ts'
 import type { Fetcher, FetchResponse, HeaderList, LivePage, RenderSettings } from '../fetch/contract.ts'
 import type { Lease, TaskSettings } from '../frontier/contract.ts'
+import type { IntervalBounds } from '../recrawl/contract.ts'
 import type { RobotsSource } from '../robots/contract.ts'
 import type { UrlPattern } from '../rules/contract.ts'
 import type { Store } from '../stores/contract.ts'
@@ -242,6 +243,8 @@ export interface EngineTask {
   readonly handlerTimeoutMs: number
   /** Milliseconds since the epoch: kept pages that were not asked for since then are asked for again. Default: the cache's TTL. */
   readonly reloadSinceMs?: number
+  /** How looks at pages are remembered with their requests. Default: they are not. */
+  readonly visits?: VisitSettings
   /** Fields that `--select` takes out of each page. */
   readonly fields?: ExtractSchema
   /** Sent to every host. */
@@ -255,6 +258,12 @@ export interface EngineTask {
   /** Names the rule when a page with this content has come too often under other URLs: its links are a trap. */
   readonly contentTrapOf?: (url: string, body: Uint8Array) => string | undefined
   readonly page: PageOptions
+}
+
+export interface VisitSettings {
+  readonly bounds: IntervalBounds
+  /** Pages that are known are gone through again: what became of each is counted. */
+  readonly isRound: boolean
 }
 
 /** Of one task; those of the crawl hold beside them. */

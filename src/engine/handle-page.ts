@@ -26,6 +26,7 @@ import { createDecisionDesk, type DecisionDesk } from './decisions.ts'
 import { takeOutput } from './handler-output.ts'
 import { askAboutBuffer, hasHook } from './middleware.ts'
 import { answered, outcomeOfThrown, type Story } from './settlement.ts'
+import { withVisit } from './visits.ts'
 
 /** A refresh that is due within a second (in seconds) is meant as a redirect. */
 const INSTANT_S = 1
@@ -67,7 +68,7 @@ async function handleNow(story: Story, response: FetchResponse): Promise<Settlem
     return settleThrown(story, response, { error, desk })
   }
   return desk.taken === undefined
-    ? settlePage({ story, exchange, page, way })
+    ? withVisit(story, response, await settlePage({ story, exchange, page, way }))
     : settleThrown(story, response, { error: undefined, desk })
 }
 

@@ -16,6 +16,7 @@ import { renderRequestOf } from './render-choice.ts'
 import { hasHook, runAfterFetch, runBeforeFetch } from './middleware.ts'
 import { followHop, hasTurnedToGet, hopOf } from './redirect.ts'
 import { answered, end, failed, hostSignal, type ProcessOptions, retryOrFail, type Story } from './settlement.ts'
+import { withVisit } from './visits.ts'
 
 /** What is in memory answers within a microtask; whatever takes longer was fetched or read. */
 const STALE_LEASE_MS = 1
@@ -217,12 +218,13 @@ function settleStatus(story: Story, response: FetchResponse, failure: FailedAtte
   )
   const attempt: FailedAttempt = { failure, status, error: `HTTP ${status}` }
   const throttled = failure === 'throttled'
-  return {
+  const settlement: Settlement = {
     ...answered(story, response, retryOrFail(story, attempt, retryAfterMs)),
     host: throttled
       ? { kind: 'throttled', ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
       : hostSignal(story, failure === 'http-5xx' ? 'troubled' : 'answered'),
   }
+  return withVisit(story, response, settlement)
 }
 
 function waitForRobots(

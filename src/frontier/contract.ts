@@ -13,6 +13,8 @@ export interface FrontierCapabilities {
   readonly shared: boolean
   /** Gives unpaced leases. */
   readonly unpaced?: true
+  /** Keeps `visit` of settlements, and takes `ids` in a filter. */
+  readonly visits?: true
   /** `settle` is one transaction; otherwise its writes are idempotent and the outcome is the last of them. */
   readonly transactional: boolean
 }
@@ -69,6 +71,8 @@ export interface Lease {
   readonly hostDown: boolean
   /** It holds neither place nor time of its host, so nothing may be sent with it: answered from the cache, or released. */
   readonly unpaced?: true
+  /** What the last settlement that had one said. */
+  readonly visit?: string
 }
 
 /** How one lease ends. Everything in it becomes visible together, or not at all. */
@@ -83,13 +87,30 @@ export interface Settlement {
    */
   readonly knownLinks?: readonly string[]
   readonly items: readonly ItemDraft[]
+  /**
+   * What is to be remembered of this look at the page: at most 120 characters, opaque, and kept until the next one. Of a
+   * store without the capability: forgotten.
+   */
+  readonly visit?: string
   /** What the request says of its host; enforced by `lease`, for every worker on every machine. */
   readonly host: HostSignal
   /** Added to the task's counters in the same step. */
   readonly counts?: Readonly<Partial<Record<CounterName, number>>>
 }
 
-export const COUNTER_NAMES = ['bytes', 'duplicates', 'fromCache', 'requests', 'invalidUrls', 'invalidItems'] as const
+export const COUNTER_NAMES = [
+  'bytes',
+  'duplicates',
+  'fromCache',
+  'requests',
+  'invalidUrls',
+  'invalidItems',
+  // of rounds over what was known: see src/recrawl
+  'newPages',
+  'changedPages',
+  'unchangedPages',
+  'gonePages',
+] as const
 export type CounterName = (typeof COUNTER_NAMES)[number]
 
 export type AddAnswer = 'added' | 'known' | 'updated'
@@ -115,6 +136,8 @@ export interface RequestRecord {
   /** URL of the request that stands for this one (a redirect led from one to the other). */
   readonly aliasOf?: string
   readonly attempts: readonly AttemptRecord[]
+  /** See `Settlement.visit`. */
+  readonly visit?: string
 }
 
 export interface RequestFilter {
@@ -124,6 +147,8 @@ export interface RequestFilter {
   readonly status?: number
   readonly hostKey?: string
   readonly depth?: number
+  /** Only these; of stores that keep visits. */
+  readonly ids?: readonly string[]
 }
 
 export interface FrontierStats {
@@ -172,6 +197,8 @@ export interface WorkerRecord {
  *    to a settled page is found, the pages it links to come nearer too, without a fetch.
  * 9. Answers come in the order of the arguments. Batches of any size are accepted.
  * 10. Unpaced leases leave the state of their host as it is, when they are given and when they end.
+ * 11. What a settlement says to remember of its page is with the request's next lease and in its record, also after it was
+ *     put back into the queue, until another settlement says something else.
  */
 export interface Frontier {
   readonly capabilities: FrontierCapabilities

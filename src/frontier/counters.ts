@@ -9,4 +9,8 @@ export const COUNTERS_AT_ZERO: Readonly<Record<CounterName, number>> = {
   requests: 0,
   invalidUrls: 0,
   invalidItems: 0,
+  newPages: 0,
+  changedPages: 0,
+  unchangedPages: 0,
+  gonePages: 0,
 }

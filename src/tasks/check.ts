@@ -9,6 +9,7 @@ export interface TaskChecks {
   readonly duration: Expected
   readonly size: Expected
   readonly cache: Expected
+  readonly recrawl: Expected
   /** The nearest name, for a field that there is not. */
   readonly nearest: (name: string, names: readonly string[]) => string | undefined
 }
@@ -62,6 +63,7 @@ function taskCheck(checks: TaskChecks): Check {
       maxDepth: count(0),
       waitTime: amount(checks.duration),
       reload: is('true or false', (value) => typeof value === 'boolean'),
+      recrawl: by(checks.recrawl),
       scope: scopeCheck(checks),
       limits: fieldsOf(
         { maxPages: count(1), maxTime: amount(checks.duration), maxBytes: amount(checks.size) },

@@ -49,6 +49,11 @@ export interface TaskDescription<Seed, Rules, Handler, FailedHandler, Hooks, Tas
    * once more. False: it tries again those that failed. Default: it does nothing but what is new among the seeds.
    */
   readonly reload?: boolean
+  /**
+   * Which of its pages are looked at again in the next run: true or 'all', those not looked at for an age such as '7d',
+   * 'sitemap' (a sitemap gives a later date) or 'adaptive' (each after an interval of its own). Default: none.
+   */
+  readonly recrawl?: boolean | string
   /** Where links may lead. Default `host`. */
   readonly scope?: TaskScopeKind | TaskScopeRules
   readonly limits?: TaskLimitRules

@@ -1,5 +1,6 @@
 /** The published conformance suite of stores: every invariant of the contract, by number, on any store. */
 
+import { deepEqual } from 'node:assert/strict'
 import type { FrontierCapabilities } from '../frontier/contract.ts'
 import { knownCases } from './suite/known-cases.ts'
 import { leaseCases, unpacedCases } from './suite/lease-cases.ts'
@@ -8,7 +9,8 @@ import { queryCases, waitCases } from './suite/query-cases.ts'
 import { redirectCases } from './suite/redirect-cases.ts'
 import { closeCases, durableCases, itemCases, sharedCases, stateCases } from './suite/store-cases.ts'
 import { runCases } from './suite/subject.ts'
-import type { SuiteOptions } from './suite/subject.ts'
+import { visitCases } from './suite/visit-cases.ts'
+import type { SuiteCases, SuiteOptions } from './suite/subject.ts'
 
 export type { SuiteOptions, SuiteRunner, SuiteSubject } from './suite/subject.ts'
 
@@ -20,6 +22,7 @@ export interface FrontierSuiteOptions extends SuiteOptions {
 /** Declares the cases with the runner; `open` is called once a case. */
 export function frontierSuite(options: FrontierSuiteOptions): void {
   const { capabilities } = options
+  runCases(options, 'its manifest', manifestCases(capabilities))
   runCases(options, 'the known-set', knownCases)
   runCases(options, 'leases', leaseCases)
   runCases(options, 'order', orderCases)
@@ -29,8 +32,18 @@ export function frontierSuite(options: FrontierSuiteOptions): void {
   runCases(options, 'waiting', waitCases)
   runCases(options, 'closing', closeCases)
   if (capabilities.unpaced === true) runCases(options, 'leases beside politeness', unpacedCases)
+  if (capabilities.visits === true) runCases(options, 'what is remembered of pages', visitCases)
   if (capabilities.durable) runCases(options, 'after a crash', durableCases)
   if (capabilities.shared) runCases(options, 'several owners', sharedCases)
+}
+
+/** A suite that was told less than the store says of itself would leave cases out. */
+function manifestCases(told: FrontierCapabilities): SuiteCases {
+  return {
+    'is what the suite was told': async ({ store }) => {
+      deepEqual({ ...store.frontier.capabilities }, { ...told })
+    },
+  }
 }
 
 /** The parts of a store beside its frontier. */

@@ -13,7 +13,10 @@ async function open(): Promise<SuiteSubject> {
 
 describe('the memory store', () => {
   const options = { runner: { describe, it }, open }
-  frontierSuite({ ...options, capabilities: { durable: false, shared: false, transactional: true } })
+  frontierSuite({
+    ...options,
+    capabilities: { durable: false, shared: false, transactional: true, unpaced: true, visits: true },
+  })
   itemSuite(options)
   stateSuite(options)
 })

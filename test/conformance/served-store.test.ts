@@ -93,7 +93,10 @@ async function open(): Promise<SuiteSubject> {
 
 describe('the served SQLite store', () => {
   const options = { runner: { describe, it }, open }
-  frontierSuite({ ...options, capabilities: { durable: true, shared: true, transactional: true, unpaced: true } })
+  frontierSuite({
+    ...options,
+    capabilities: { durable: true, shared: true, transactional: true, unpaced: true, visits: true },
+  })
   itemSuite(options)
   stateSuite(options)
 })

@@ -39,7 +39,10 @@ async function open(): Promise<SuiteSubject> {
 
 describe('the SQLite store', () => {
   const options = { runner: { describe, it }, open }
-  frontierSuite({ ...options, capabilities: { durable: true, shared: true, transactional: true } })
+  frontierSuite({
+    ...options,
+    capabilities: { durable: true, shared: true, transactional: true, unpaced: true, visits: true },
+  })
   itemSuite(options)
   stateSuite(options)
 })

@@ -5,6 +5,7 @@ import { formatCount } from '../../util/format.ts'
 import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
+import { findingsText } from '../findings.ts'
 import { withReader } from '../reading.ts'
 import { clean, columns, tally, total } from '../text.ts'
 import { placeOf, whereFlags } from '../where.ts'
@@ -41,6 +42,9 @@ export function statusText(
     ...(status.items === undefined
       ? []
       : [['items', formatCount(status.items), `spoor export${where} -o pages.jsonl`]]),
+    ...(status.recrawl === undefined
+      ? []
+      : [['recrawl', formatCount(status.recrawl.due), `due: ${findingsText(status.recrawl)}`]]),
     ['workers', formatCount(living(status).length), living(status).length > 0 ? `${rateOf(status)} pages/s` : ''],
   ]
   return [

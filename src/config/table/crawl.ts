@@ -1,9 +1,11 @@
 /** Options that say what is crawled, how far and how politely. */
 
-import { choice, count, duration, list, processCount, size, text, toggle } from '../option-row.ts'
+import { choice, count, duration, list, optionalWord, processCount, size, text, toggle } from '../option-row.ts'
 import { parseChoice, parseHttpOption, parseRegex, parseText } from '../parse.ts'
+import { parseRecrawl } from '../recrawl.ts'
 import { CRAWL, HTTP } from './commands.ts'
 
+const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 const KB = 1_024
 const MB = 1_048_576
@@ -100,12 +102,32 @@ export const WHAT = {
     on: ['crawl', 'run', 'demo'],
     doc: 'Forget what this crawl has done so far and begin again.',
   }),
-  recrawl: toggle({
+  recrawl: optionalWord({
     flag: 'recrawl',
-    default: false,
+    placeholder: 'all|AGE|sitemap|adaptive',
+    default: 'off',
+    parse: parseRecrawl,
     group: 'What to crawl',
     on: CRAWL,
-    doc: 'Go through all known pages once more.',
+    doc: 'Go through known pages once more: all of them (as the cache has them), those not looked at for so long (7d), those for which a --sitemap gives a later date, or each after its own interval (adaptive).',
+  }),
+  recrawlMinMs: duration({
+    flag: 'recrawl-min',
+    default: HOUR_MS,
+    min: 1_000,
+    max: 3650 * DAY_MS,
+    group: 'What to crawl',
+    on: CRAWL,
+    doc: 'Shortest interval of --recrawl adaptive: that of pages which change all the time.',
+  }),
+  recrawlMaxMs: duration({
+    flag: 'recrawl-max',
+    default: 30 * DAY_MS,
+    min: 1_000,
+    max: 3650 * DAY_MS,
+    group: 'What to crawl',
+    on: CRAWL,
+    doc: 'Longest interval of --recrawl adaptive: that of pages which never change.',
   }),
   allowPrivate: toggle({
     flag: 'allow-private',

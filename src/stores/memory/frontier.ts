@@ -16,7 +16,7 @@ export function createMemoryFrontier(model: Model): Frontier {
     return answer
   }
   return {
-    capabilities: { durable: false, shared: false, transactional: true, unpaced: true },
+    capabilities: { durable: false, shared: false, transactional: true, unpaced: true, visits: true },
     openTask: async (settings) => changed(openTask(model, settings)),
     add: async (requests) =>
       changed(requests.map((request) => addRequest(model, request, { task: taskOf(model, request.task) }))),
@@ -112,7 +112,10 @@ function statsOf(task: Task): FrontierStats {
 }
 
 function matching(model: Model, filter: RequestFilter): Row[] {
-  return [...taskOf(model, filter.task).rows.values()].filter(
+  const ids = filter.ids === undefined ? undefined : new Set(filter.ids)
+  const rows = [...taskOf(model, filter.task).rows.values()]
+  const named = ids === undefined ? rows : rows.filter((row) => ids.has(String(row.id)))
+  return named.filter(
     (row) =>
       (filter.state ?? row.state) === row.state &&
       (filter.reason ?? row.reason) === row.reason &&
@@ -133,5 +136,6 @@ function recordOf(row: Row): RequestRecord {
     ...(row.parent === undefined ? {} : { parentUrl: row.parent.request.url }),
     ...(row.aliasOf === undefined ? {} : { aliasOf: rootOf(row).request.url }),
     attempts: [...row.attempts],
+    ...(row.visit === undefined ? {} : { visit: row.visit }),
   }
 }

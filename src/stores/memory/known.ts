@@ -59,6 +59,7 @@ export function insertRow(
     lease: undefined,
     children: undefined,
     items: [],
+    visit: undefined,
   }
   task.rows.set(from.request.fingerprint, row)
   queueOf(model, task, from.request.hostKey)

@@ -95,6 +95,7 @@ function hold(model: Model, { row, queue, leaseMs, nowMs, unpaced }: Holding): L
     attempt: row.attempt + 1,
     ...row.lease,
     hostDown,
+    ...(row.visit === undefined ? {} : { visit: row.visit }),
   }
 }
 

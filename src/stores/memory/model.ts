@@ -47,6 +47,7 @@ export interface Row {
   /** Fingerprints of the pages it links to; kept where the task has a maximum depth. */
   children: ReadonlySet<string> | undefined
   items: readonly KeptItem[]
+  visit: string | undefined
 }
 
 export interface Entry extends QueuePlace {

@@ -13,6 +13,7 @@ export function settleOne(model: Model, settlement: Settlement): SettleAnswer {
   const row = model.leased.get(Number(settlement.lease.id))
   if (row === undefined || row.lease?.token !== settlement.lease.token) return 'lost'
   endLease(model, row, settlement.host)
+  row.visit = settlement.visit ?? row.visit
   applyOutcome(model, row, settlement.outcome)
   keepItems(row, settlement)
   for (const request of discoveredNow(settlement, row.request.depth)) {

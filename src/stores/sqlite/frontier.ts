@@ -29,7 +29,7 @@ const ADD_CHUNK = 500
 
 export function createSqliteFrontier({ session, queue, bell, owners, dir }: FrontierParts): Frontier {
   return {
-    capabilities: { durable: true, shared: true, transactional: true, unpaced: true },
+    capabilities: { durable: true, shared: true, transactional: true, unpaced: true, visits: true },
     openTask: (settings) => openTask({ session, queue }, settings),
     add: (requests) => addInChunks(session, queue, requests),
     lease: (options) =>

@@ -30,12 +30,12 @@ export function matchingRows(
   const { sql } = session
   const task = taskOf(session, filter.task)
   const lastId = sql.one<{ id: number | null }>('SELECT max(id) AS id FROM requests')?.id ?? 0
-  // Failed requests have an index, leased ones are few: they need no windows.
-  const upTo = filter.state === 'failed' || filter.state === 'leased' ? lastId : Math.min(lastId, after + WINDOW)
+  const upTo = hasNoWindows(filter) ? lastId : Math.min(lastId, after + WINDOW)
   const parts: [condition: string, value: SqlValue | undefined][] = [
     ['r.id > ?', after],
     ['r.id <= ?', upTo],
     ['q.task_id = ?', task.id],
+    [IDS, filter.ids === undefined ? undefined : JSON.stringify(filter.ids.map(Number))],
     ['r.reason = ?', filter.reason],
     ['r.status = ?', filter.status],
     ['r.depth = ?', filter.depth],
@@ -52,6 +52,13 @@ export function matchingRows(
   )
   const full = rows.length === max
   return { rows, upTo: full ? (rows.at(-1)?.id ?? upTo) : upTo, last: !full && upTo >= lastId }
+}
+
+const IDS = 'r.id IN (SELECT value FROM json_each(?))'
+
+/** Failed requests have an index, leased ones are few, and those that are named are looked up. */
+function hasNoWindows({ state, ids }: RequestFilter): boolean {
+  return state === 'failed' || state === 'leased' || ids !== undefined
 }
 
 function stateConditions(state: RequestFilter['state']): string[] {
@@ -80,6 +87,7 @@ export function recordOf(session: Session, row: Row): RequestRecord {
     ...(parent === undefined ? {} : { parentUrl: parent.url }),
     ...(row.alias_of === null ? {} : { aliasOf: rootOf(session, row).url }),
     attempts: attempts.map(({ record }) => JSON.parse(record) as AttemptRecord),
+    ...(row.visit === null ? {} : { visit: row.visit }),
   }
 }
 

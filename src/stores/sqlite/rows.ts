@@ -24,6 +24,8 @@ export interface Row {
   readonly hop: string | null
   /** The queue of the host that redirects have led to. */
   readonly hop_queue: number | null
+  /** What is remembered of the last look at the page. */
+  readonly visit: string | null
 }
 
 export interface Hop {
@@ -34,7 +36,7 @@ export interface Hop {
 type Extra = Pick<StoredRequest, 'label' | 'userData' | 'method' | 'headers' | 'payload' | 'cache'>
 
 const COLUMNS =
-  'id, queue_id, fp, state, depth, priority, url, reason, status, parent, alias_of, attempt, extra, hop, hop_queue'
+  'id, queue_id, fp, state, depth, priority, url, reason, status, parent, alias_of, attempt, extra, hop, hop_queue, visit'
 
 export function rowById({ sql }: Session, id: number): Row | undefined {
   return sql.one<Row>(`SELECT ${COLUMNS} FROM requests WHERE id = ?`, id)

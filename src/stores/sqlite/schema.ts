@@ -1,7 +1,7 @@
 /** The tables of the embedded store, and the settings of a connection to it. */
 
 /** Grows when an older version could not read what this one writes. */
-export const FORMAT = 1
+export const FORMAT = 2
 
 /**
  * ready    what may be leased, in its order: one range a host and task; a row leaves it when it is leased
@@ -27,7 +27,7 @@ CREATE INDEX queues_due ON queues(task_id, due_ms) WHERE due_ms IS NOT NULL;
 CREATE TABLE requests(
   id INTEGER PRIMARY KEY, queue_id INTEGER NOT NULL, fp TEXT NOT NULL, state INTEGER NOT NULL, depth NOT NULL,
   priority NOT NULL, url TEXT NOT NULL, reason TEXT, status INTEGER, parent INTEGER, alias_of INTEGER,
-  attempt INTEGER NOT NULL DEFAULT 0, extra TEXT, hop TEXT, hop_queue INTEGER, item_seq INTEGER, item_count INTEGER);
+  attempt INTEGER NOT NULL DEFAULT 0, extra TEXT, hop TEXT, hop_queue INTEGER, item_seq INTEGER, item_count INTEGER, visit TEXT);
 CREATE UNIQUE INDEX requests_fp ON requests(queue_id, fp);
 CREATE INDEX requests_failed ON requests(id) WHERE state = 3;
 CREATE TABLE ready(queue_id INTEGER, urgency, level, id INTEGER, PRIMARY KEY(queue_id, urgency, level, id)) WITHOUT ROWID;

@@ -98,7 +98,7 @@ interface Standing {
 function settleRow(
   session: Session,
   { id, itemSeq }: Pick<Settling, 'id' | 'task' | 'itemSeq'>,
-  { outcome, items, lease }: Settlement,
+  { outcome, items, lease, visit }: Settlement,
 ): Standing {
   const { sql } = session
   if (outcome.kind === 'done') {
@@ -106,10 +106,11 @@ function settleRow(
     const { depth, priority } = lease.request
     const same = sql.run(
       `UPDATE requests SET state = ${DONE}, reason = NULL, status = ?, item_seq = ifnull(?, item_seq),
-         item_count = ifnull(?, item_count) WHERE id = ? AND depth = ? AND priority = ?`,
+         item_count = ifnull(?, item_count), visit = ifnull(?, visit) WHERE id = ? AND depth = ? AND priority = ?`,
       outcome.status,
       items.length === 0 ? null : itemSeq,
       items.length === 0 ? null : items.length,
+      visit ?? null,
       id,
       depth,
       priority,
@@ -119,7 +120,7 @@ function settleRow(
   const { state, reason, status, keepStatus, charge } = endingOf(outcome)
   const row = sql.one<Standing>(
     `UPDATE requests SET state = ?, reason = ?, status = iif(?, status, ?), attempt = attempt + ?,
-       item_seq = ifnull(?, item_seq), item_count = ifnull(?, item_count) WHERE id = ? RETURNING depth, priority`,
+       item_seq = ifnull(?, item_seq), item_count = ifnull(?, item_count), visit = ifnull(?, visit) WHERE id = ? RETURNING depth, priority`,
     state,
     reason,
     keepStatus ? 1 : 0,
@@ -127,6 +128,7 @@ function settleRow(
     charge,
     items.length === 0 ? null : itemSeq,
     items.length === 0 ? null : items.length,
+    visit ?? null,
     id,
   )
   if (row === undefined) throw new Error(`Request ${id} is leased and is not there`)

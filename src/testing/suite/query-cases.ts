@@ -39,7 +39,9 @@ export const queryCases: SuiteCases = {
   '7. known = pending + leased + done + failed + skipped': async (subject) => {
     await begin(subject, six)
     await everyState(subject.store)
-    deepEqual(await subject.store.frontier.stats(TASK), {
+    const stats = await subject.store.frontier.stats(TASK)
+    const zeros = Object.fromEntries(Object.keys(stats.counters).map((name) => [name, 0]))
+    deepEqual(stats, {
       known: 6,
       pending: 1,
       leased: 1,
@@ -48,7 +50,7 @@ export const queryCases: SuiteCases = {
       skipped: { robots: 1, filtered: 1 },
       hosts: 1,
       items: 0,
-      counters: { bytes: 30, duplicates: 0, fromCache: 0, requests: 3, invalidUrls: 0, invalidItems: 0 },
+      counters: { ...zeros, bytes: 30, requests: 3 },
     })
     deepEqual(await subject.store.frontier.levels(TASK), [
       { depth: 0, pending: 0, leased: 0, done: 1, failed: 1, skipped: 0 },

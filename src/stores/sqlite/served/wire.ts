@@ -42,6 +42,7 @@ export type LeasePart = readonly [
   expiresAtMs: number,
   hostDown: boolean,
   unpaced: boolean,
+  visit: Lease['visit'],
 ]
 
 /** Names a lease that the server has given and remembers. */
@@ -58,6 +59,7 @@ export type SettlementPart = readonly [
   host: Settlement['host'],
   counts: Settlement['counts'],
   knownLinks: Settlement['knownLinks'],
+  visit: Settlement['visit'],
 ]
 
 export function packRequest(request: StoredRequest): RequestPart {
@@ -72,27 +74,30 @@ export function unpackRequest([task, url, fingerprint, hostKey, depth, priority,
 }
 
 export function packLease(lease: Lease): LeasePart {
-  const { id, token, request, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown, unpaced = false } = lease
-  return [id, token, packRequest(request), url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown, unpaced]
+  const { id, token, request, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown } = lease
+  const { unpaced = false, visit } = lease
+  const times = [leasedAtMs, expiresAtMs] as const
+  return [id, token, packRequest(request), url, hostKey, hops, attempt, ...times, hostDown, unpaced, visit]
 }
 
 export function unpackLease(part: LeasePart): Lease {
-  const [id, token, requestPart, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown, unpaced] = part
+  const [id, token, requestPart, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown, unpaced, visit] = part
   const request = unpackRequest(requestPart)
-  const lease = { id, token, request, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown }
-  return unpaced ? { ...lease, unpaced } : lease
+  const lease: Lease = { id, token, request, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown }
+  if (!unpaced && visit === undefined) return lease
+  return { ...lease, ...(unpaced ? { unpaced } : {}), ...(visit === undefined ? {} : { visit }) }
 }
 
 export const nameOf = ({ id, token }: Lease): LeaseName => [id, token]
 
 export function packSettlement(settlement: Settlement): SettlementPart {
-  const { lease, outcome, discovered, items, host, counts, knownLinks } = settlement
+  const { lease, outcome, discovered, items, host, counts, knownLinks, visit } = settlement
   const { id, token } = lease
-  return [id, token, outcome, discovered.map(packRequest), items.map(packItem), host, counts, knownLinks]
+  return [id, token, outcome, discovered.map(packRequest), items.map(packItem), host, counts, knownLinks, visit]
 }
 
 export function unpackSettlement(part: SettlementPart, lease: Lease): Settlement {
-  const [, , outcome, discovered, items, host, counts, knownLinks] = part
+  const [, , outcome, discovered, items, host, counts, knownLinks, visit] = part
   return {
     lease,
     outcome,
@@ -101,6 +106,7 @@ export function unpackSettlement(part: SettlementPart, lease: Lease): Settlement
     host,
     ...(counts === undefined ? {} : { counts }),
     ...(knownLinks === undefined ? {} : { knownLinks }),
+    ...(visit === undefined ? {} : { visit }),
   }
 }
 
