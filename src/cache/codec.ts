@@ -1,7 +1,9 @@
 /** How bodies are packed: the codec's number is kept with each, so that a change of codec leaves old ones readable. */
 
+import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
+import { CrawlError } from '../core/errors.ts'
 
 export type CodecName = 'none' | 'zlib' | 'brotli' | 'zstd'
 
@@ -72,7 +74,7 @@ function zstdCodec(): Codec | undefined {
   return {
     packSync: (body) => functions.zstdCompressSync(body),
     pack: (body) => compress(body),
-    unpackSync: (data, maxOutputLength) => functions.zstdDecompressSync(data, { maxOutputLength }),
+    unpackSync: (data, maxOutputLength) => functions.zstdDecompressSync(data, inOnePiece(maxOutputLength)),
     unpack: (data, maxOutputLength) => decompress(data, { maxOutputLength }),
   }
 }
@@ -85,9 +87,21 @@ const CODECS: ReadonlyMap<number, Codec> = new Map(
   ].filter((pair): pair is [1 | 2 | 3, Codec] => pair[1] !== undefined),
 )
 
-/** False for zstd on a Node without it. */
-export function isCodecAvailable(name: CodecName): boolean {
-  return name === 'none' || CODECS.has(CODEC_IDS[name])
+/** Throws CONFIG_INVALID for zstd on a Node without it. */
+export function requireCodec(name: CodecName): void {
+  if (name === 'none' || CODECS.has(CODEC_IDS[name])) return
+  const problem = `--cache-codec ${name}: expected brotli, zlib or none, as this Node has no ${name} (22.15 and later have)`
+  throw new CrawlError('CONFIG_INVALID', { context: { problem } })
+}
+
+/**
+ * SHA-256 of a body, by which equal ones are kept once. Those that not every Node can unpack are told apart from all
+ * others: who puts a body is then sure to be able to read it, whoever has put the same one before.
+ */
+export function digestOf(body: Uint8Array, name: CodecName): Buffer {
+  const digest = hash('sha256', body, 'buffer')
+  if (name === 'zstd') digest[0] = (digest[0] ?? 0) ^ 0xff
+  return digest
 }
 
 export interface PackedBody {
@@ -142,7 +156,9 @@ export function unpackBody(
   }
 }
 
-/** True: the body is there, but this Node cannot read it. */
-export function isUnreadable(codec: number): boolean {
-  return codec !== CODEC_IDS.none && !CODECS.has(codec)
+/** Throws CACHE_CODEC_MISSING when the body is there, but this Node cannot read it. */
+export function checkReadable(codec: number, url: string): void {
+  if (codec === CODEC_IDS.none || CODECS.has(codec)) return
+  const name = Object.entries(CODEC_IDS).find(([, id]) => id === codec)?.[0] ?? `codec ${codec}`
+  throw new CrawlError('CACHE_CODEC_MISSING', { context: { url, codec: name } })
 }

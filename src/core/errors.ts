@@ -19,6 +19,10 @@ const ERROR_CODES = {
     message: 'The crawl in {location} was begun with other {what}: expected {expected}, found {found}',
     retryable: false,
   },
+  CACHE_CODEC_MISSING: {
+    message: '{url} is in the cache packed with {codec}, which this Node cannot unpack: use 22.15 or later',
+    retryable: false,
+  },
   EXPORT_FAILED: { message: '{file} cannot be written: {problem}', retryable: false },
   EXTRACT_FAILED: { message: 'Data cannot be taken out of {url}: {problem}', retryable: false },
   ITEM_INVALID: { message: 'The data of {url} is not what was expected: {problem}', retryable: false },

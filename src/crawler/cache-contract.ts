@@ -6,6 +6,8 @@ import type { ResolvedOptions } from '../config/options.ts'
 export type CacheKind = NonNullable<ResolvedOptions['cacheStore']>
 
 export interface CacheLocation extends Pick<ResolvedOptions, 'dir' | 'store' | 'cacheMaxBytes'> {
+  /** How what is put in is packed. Default: brotli. */
+  readonly cacheCodec?: ResolvedOptions['cacheCodec']
   /** Undefined: that of the store when there is one, else whichever is in `dir`, the packed one first. */
   readonly cacheStore: CacheKind | undefined
   /** Make one where there is none. Default: that is STORE_UNAVAILABLE. */

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ResolvedOptions } from '../config/options.ts'
 import { STORE_URLS, storeKindOf } from '../config/store-url.ts'
+import { type CodecName, DEFAULT_CODEC, requireCodec } from '../cache/codec.ts'
 import type { CacheGate, CacheStore } from '../cache/contract.ts'
 import { createCacheGate } from '../cache/gate.ts'
 import type { Clock } from '../core/clock.ts'
@@ -236,13 +237,14 @@ function openHttp(options: ResolvedOptions, extras: HttpExtras, identities: Iden
   return identities === undefined ? http : withIdentity(http, identities)
 }
 
-type CachePlace = Pick<ResolvedOptions, 'dir' | 'store' | 'cacheStore' | 'cacheMaxBytes'>
+type CachePlace = Pick<ResolvedOptions, 'dir' | 'store' | 'cacheStore' | 'cacheMaxBytes'> &
+  Partial<Pick<ResolvedOptions, 'cacheCodec'>>
 
 /**
  * Which one it is when nobody says so: machines that share a crawl share its downloads, and a folder keeps the kind that
  * it has. Throws CONFIG_INVALID.
  */
-export function cacheKindOf({ dir, store, cacheStore }: Omit<CachePlace, 'cacheMaxBytes'>): CacheKind {
+export function cacheKindOf({ dir, store, cacheStore }: Pick<CachePlace, 'dir' | 'store' | 'cacheStore'>): CacheKind {
   const isShared = store !== undefined && storeKindOf(store) !== 'memory'
   if (cacheStore !== 'shared') return cacheStore ?? (isShared ? 'shared' : (kindInFolder(dir) ?? 'sqlite'))
   if (isShared) return cacheStore
@@ -255,20 +257,22 @@ export async function openCacheStore(
   place: CachePlace,
   { clock, random, create = true }: Pick<PartsExtras, 'clock' | 'random'> & { readonly create?: boolean },
 ): Promise<CacheStore> {
-  const { dir, store: url = '', cacheMaxBytes } = place
+  const { dir, store: url = '', cacheMaxBytes, cacheCodec: codec = DEFAULT_CODEC } = place
+  requireCodec(codec)
   const cap = cacheMaxBytes === undefined ? {} : { maxBytes: cacheMaxBytes }
   switch (cacheKindOf(place)) {
     case 'files':
       return openFilesCache({ dir: filesCacheIn(dir), clock, ...cap })
     case 'sqlite':
-      return openSqliteCache({ dir, clock, ...cap })
+      return openSqliteCache({ dir, clock, codec, ...cap })
     case 'shared':
-      return openSharedCache(url, { clock, random, create, ...cap })
+      return openSharedCache(url, { clock, random, create, codec, ...cap })
   }
 }
 
 interface SharedCacheOptions extends Pick<PartsExtras, 'clock' | 'random'> {
   readonly create: boolean
+  readonly codec: CodecName
   readonly maxBytes?: number
 }
 

@@ -1,7 +1,7 @@
 /** The story of one request, from its lease to its settlement. */
 
 import type { FailedAttempt, Outcome } from '../core/outcome.ts'
-import { failureOfStatus } from '../failures/classify.ts'
+import { failureOfStatus, isUnasked304 } from '../failures/classify.ts'
 import type { CacheAnswer } from '../cache/contract.ts'
 import type { FetchFailure, FetchRequest, FetchResponse, FetchResult } from '../fetch/contract.ts'
 import { headerOf, headersAll } from '../fetch/headers.ts'
@@ -29,7 +29,7 @@ export async function processRequest(options: ProcessOptions): Promise<Settlemen
   const cached = await lookUp(options, request)
   if (cached?.kind === 'hit')
     return settleResult(
-      { ...options, crawlDelayMs: undefined, isHit: true, sentCookies: cookiesOf(options) },
+      { ...options, request, crawlDelayMs: undefined, isHit: true, sentCookies: cookiesOf(options) },
       cached.response,
     )
   if (cached?.kind === 'not-cached') return end(lease, failed(cached.failure))
@@ -42,7 +42,7 @@ export async function processRequest(options: ProcessOptions): Promise<Settlemen
   if (typeof crawlDelayMs === 'object') return crawlDelayMs
   const sentCookies = cookiesOf(options)
   const { hold, signal, watch } = options
-  const story: Story = { deps, task, lease, hold, signal, watch, crawlDelayMs, isHit: false, sentCookies }
+  const story: Story = { deps, task, lease, request, hold, signal, watch, crawlDelayMs, isHit: false, sentCookies }
   return settleAndClose(story, await fetchPage(story, request, cached))
 }
 
@@ -114,7 +114,9 @@ async function settleResult(story: Story, result: FetchResult): Promise<Settleme
   const decided = hasHook(story, 'afterFetch') ? await runAfterFetch(story, result) : undefined
   if (decided !== undefined) return answered(story, result, decided)
   const failure = failureOfStatus(result.status, headerOf(result.headers, 'retry-after') !== undefined)
-  if (failure !== undefined) return settleStatus(story, result, failure)
+  if (failure !== undefined) return settleStatus(story, result, { failure, error: `HTTP ${result.status}` })
+  if (isUnasked304(result.status, story.request.headers ?? {}))
+    return settleStatus(story, result, { failure: 'protocol', error: 'HTTP 304 to a request without a condition' })
   return handlePage(story, result)
 }
 
@@ -209,14 +211,15 @@ function isSilence({ failure }: FetchFailure): boolean {
   return failure === 'dns' || failure === 'connect' || failure === 'tls' || failure === 'timeout'
 }
 
-function settleStatus(story: Story, response: FetchResponse, failure: FailedAttempt['failure']): Settlement {
+function settleStatus(story: Story, response: FetchResponse, fault: Omit<FailedAttempt, 'status'>): Settlement {
   const { status, headers } = response
   const retryAfterMs = parseRetryAfter(
     headersAll(headers, 'retry-after')[0],
     story.deps.clock.nowMs(),
     headerOf(headers, 'date'),
   )
-  const attempt: FailedAttempt = { failure, status, error: `HTTP ${status}` }
+  const { failure } = fault
+  const attempt: FailedAttempt = { ...fault, status }
   const throttled = failure === 'throttled'
   const settlement: Settlement = {
     ...answered(story, response, retryOrFail(story, attempt, retryAfterMs)),

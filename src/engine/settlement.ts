@@ -3,7 +3,7 @@
 import { isCrawlError } from '../core/errors.ts'
 import type { FailedAttempt, Outcome } from '../core/outcome.ts'
 import { decideRetry } from '../failures/retry-policy.ts'
-import type { FetchResponse } from '../fetch/contract.ts'
+import type { FetchRequest, FetchResponse } from '../fetch/contract.ts'
 import type { CounterName, Lease, Settlement } from '../frontier/contract.ts'
 import type { HostSignal } from '../politeness/contract.ts'
 import type { EngineDeps, EngineTask } from './contract.ts'
@@ -25,6 +25,7 @@ export interface ProcessOptions {
 }
 
 export interface Story extends ProcessOptions {
+  readonly request: FetchRequest
   /** From robots.txt, to be kept with the host. */
   readonly crawlDelayMs: number | undefined
   /** Version of the cookies that the request carried. */

@@ -1,7 +1,7 @@
 /** Reading from a server: what is found is checked, and what is damaged is a miss. */
 
 import { crc32 } from 'node:zlib'
-import { isUnreadable, unpackBody } from '../codec.ts'
+import { checkReadable, unpackBody } from '../codec.ts'
 import type { CachedAnswer, CacheFilter, CacheId, CacheListPage } from '../contract.ts'
 import { hostOf, hostPrefixOf } from '../key.ts'
 import { entryOf } from './rows.ts'
@@ -22,7 +22,7 @@ export async function readAnswer(tables: CacheTables, { key, url }: CacheId): Pr
     const entry = found === undefined || found.row.url !== url ? undefined : entryOf(found.row)
     if (found === undefined || entry === undefined) return undefined
     const { row, blob } = found
-    if (blob !== undefined && isUnreadable(blob.codec)) return undefined
+    if (blob !== undefined) checkReadable(blob.codec, url)
     const body = await readBody(tables, found)
     if (body !== undefined) return { answer: { entry, body }, usedHour: row.usedHour }
     if (isLast) {

@@ -1,10 +1,9 @@
 /** The cache on a database server: everything that is the same, whichever server it is. */
 
-import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Clock } from '../../core/clock.ts'
 import { CrawlError } from '../../core/errors.ts'
-import { type CodecName, DEFAULT_CODEC, packBody } from '../codec.ts'
+import { type CodecName, digestOf, packBody } from '../codec.ts'
 import type { CachedAnswer, CacheId, CacheStats, CacheStore, NewCacheEntry } from '../contract.ts'
 import { createCap } from './cap.ts'
 import { createNotes, type Notes } from './notes.ts'
@@ -19,8 +18,8 @@ export interface TableCacheOptions {
   readonly clock: Clock
   /** Size cap: the least recently used go, in the background. Default: none. */
   readonly maxBytes?: number | undefined
-  /** How new bodies are packed. Default: brotli. */
-  readonly codec?: CodecName
+  /** How new bodies are packed. */
+  readonly codec: CodecName
 }
 
 /** A longer body is not kept. */
@@ -31,7 +30,7 @@ const ASK_FIRST_BYTES = 64 * 1024
 const DIGEST_DIGITS = 40
 const MAX_TRIES = 5
 
-export function createTableCache({ tables, clock, maxBytes, codec = DEFAULT_CODEC }: TableCacheOptions): CacheStore {
+export function createTableCache({ tables, clock, maxBytes, codec }: TableCacheOptions): CacheStore {
   const { location } = tables
   const notes = createNotes(tables, clock)
   const cap = createCap({ tables, clock, maxBytes })
@@ -109,7 +108,7 @@ interface Writing {
 
 async function putAnswer(writing: Writing, entry: NewCacheEntry, bytes: Uint8Array): Promise<void> {
   const { tables, clock } = writing
-  const digest = bytes.length === 0 ? undefined : hash('sha256', bytes, 'hex').slice(0, DIGEST_DIGITS)
+  const digest = bytes.length === 0 ? undefined : digestOf(bytes, writing.codec).toString('hex').slice(0, DIGEST_DIGITS)
   const row = rowOf(entry, { bytes: bytes.length, digest }, clock.nowMs())
   const isThere = digest !== undefined && bytes.length > ASK_FIRST_BYTES && (await tables.hasBlob(digest))
   let blob = digest === undefined || isThere ? undefined : await makeBlob(writing, entry, bytes)

@@ -34,7 +34,7 @@ export async function importArchives(context: CommandContext): Promise<ExitCode>
   // a file that is missing is told before anything is made or read
   const sources = []
   for (const name of positionals) sources.push({ name, bytes: await openFile(context.host, name) })
-  const cache = await openCache(context, { create: true, capped: true })
+  const cache = await openCache(context, { create: true, fills: true })
   try {
     let code: ExitCode = EXIT.done
     for (const source of sources) if (!(await importOne(context, cache, source))) code = EXIT.failed

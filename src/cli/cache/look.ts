@@ -8,7 +8,7 @@ import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
 import { clean, columns, plural } from '../text.ts'
 import { checkUrl, isHttpUrl } from '../urls.ts'
-import { placeOf, withCache } from './open.ts'
+import { meantHosts, placeOf, withCache } from './open.ts'
 
 export async function listEntries(context: CommandContext): Promise<ExitCode> {
   const { output, host } = context
@@ -21,7 +21,9 @@ export async function listEntries(context: CommandContext): Promise<ExitCode> {
       if (output.json) await output.jsonLine(entryJson(entry))
       else await output.result(entryLine(entry, host.clock.nowMs()))
     }
-    output.hint(count.n === 0 ? 'Nothing is there.' : `${plural(count.n, 'entry', 'entries')}, ${formatBytes(bytes.n)}`)
+    if (count.n > 0) output.hint(`${plural(count.n, 'entry', 'entries')}, ${formatBytes(bytes.n)}`)
+    else if (filter.host === undefined) output.hint('Nothing is there.')
+    else output.hint(`Nothing of ${clean(filter.host)} is there${await meantHosts(cache, filter.host)}`)
     return EXIT.done
   })
 }

@@ -7,7 +7,7 @@ import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
 import { clean, plural } from '../text.ts'
 import { checkUrl } from '../urls.ts'
-import { placeOf, withCache } from './open.ts'
+import { meantHosts, placeOf, withCache } from './open.ts'
 
 export async function removeEntries(context: CommandContext): Promise<ExitCode> {
   const { options, positionals } = context
@@ -34,10 +34,17 @@ async function removeUrls(context: CommandContext, urls: readonly string[]): Pro
 
 async function removeHost(context: CommandContext, host: string): Promise<ExitCode> {
   const { output } = context
-  const removed = await withCache(context, (cache) => cache.removeAll({ host }))
-  if (output.json) await output.jsonLine({ host, removed })
-  output.hint(`${plural(removed, 'entry', 'entries')} of ${clean(host)} removed`)
-  return EXIT.done
+  return withCache(context, async (cache) => {
+    const removed = await cache.removeAll({ host })
+    if (output.json) await output.jsonLine({ host, removed })
+    if (removed === 0) {
+      const meant = await meantHosts(cache, host)
+      output.problem(`spoor: ${clean(host)}: not in the cache of ${placeOf(context, cache)}${meant}`)
+      return EXIT.failed
+    }
+    output.hint(`${plural(removed, 'entry', 'entries')} of ${clean(host)} removed`)
+    return EXIT.done
+  })
 }
 
 export async function pruneEntries(context: CommandContext): Promise<ExitCode> {

@@ -27,12 +27,12 @@ const VERBS: Readonly<Record<string, Verb>> = {
   rm: { run: removeEntries, min: 0, max: MANY, takes: 'a URL', options: ['onlyHost'] },
   prune: { run: pruneEntries, min: 0, max: 0, takes: 'nothing', options: ['cacheTtlMs', 'cacheMaxBytes'] },
   stats: { run: showStats, min: 0, max: 0, takes: 'nothing', options: [] },
-  import: { run: importArchives, min: 1, max: MANY, takes: 'a WARC file', options: ['cacheMaxBytes'] },
+  import: { run: importArchives, min: 1, max: MANY, takes: 'a WARC file', options: ['cacheMaxBytes', 'cacheCodec'] },
   export: { run: exportArchive, min: 1, max: 1, takes: 'a WARC file', options: ['onlyHost'] },
 }
 
 /** Of some verbs only. */
-const VERB_OPTIONS: readonly OptionKey[] = ['onlyHost', 'cacheTtlMs', 'cacheMaxBytes']
+const VERB_OPTIONS: readonly OptionKey[] = ['onlyHost', 'cacheTtlMs', 'cacheMaxBytes', 'cacheCodec']
 
 export async function runCache(context: CommandContext): Promise<ExitCode> {
   const [name = '', ...positionals] = context.positionals

@@ -38,6 +38,14 @@ export const CACHE = {
     on: CACHED,
     doc: 'Largest size of the cache; the least recently used pages go first. Shared in Redis, which keeps it in memory: 1gb, or a quarter of its maxmemory.',
   }),
+  cacheCodec: choice({
+    flag: 'cache-codec',
+    choices: ['brotli', 'zlib', 'zstd', 'none'],
+    default: 'brotli',
+    group: 'Cache',
+    on: CACHED,
+    doc: 'How new pages of the cache are packed; those that are there stay readable. zstd: smallest, for Node 22.15 and later. With --cache-store files pages stay as they are.',
+  }),
   warc: text({
     flag: 'warc',
     placeholder: 'FILE|DIR',

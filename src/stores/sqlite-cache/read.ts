@@ -1,7 +1,7 @@
 /** The reading steps of the packed cache. */
 
 import { stat } from 'node:fs/promises'
-import { isUnreadable, type PackedBody, unpackBody } from '../../cache/codec.ts'
+import { checkReadable, type PackedBody, unpackBody } from '../../cache/codec.ts'
 import type {
   CacheCounts,
   CachedAnswer,
@@ -39,7 +39,8 @@ export async function readAnswer({ sql, find }: Reading, { key, url }: CacheId):
   })
   if (row.body === null) return found(new Uint8Array(0))
   const { codec, crc } = row
-  if (codec === null || crc === null || isUnreadable(codec)) return { kind: 'missing' }
+  if (codec === null || crc === null) return { kind: 'missing' }
+  checkReadable(codec, url)
   const data = await readParts(sql, row)
   const body = data === undefined ? undefined : await unpackChecked({ codec, data }, { crc, bodyBytes: row.body_bytes })
   return body === undefined ? { kind: 'damaged', body: row.body, crc } : found(body)

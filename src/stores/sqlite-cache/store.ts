@@ -1,10 +1,8 @@
 /** The packed cache: all pages in one SQLite file, bodies packed and kept once. */
 
-import { hash } from 'node:crypto'
-import { type CodecName, DEFAULT_CODEC, isCodecAvailable, packBody, type PackedBody } from '../../cache/codec.ts'
+import { type CodecName, DEFAULT_CODEC, digestOf, packBody, type PackedBody } from '../../cache/codec.ts'
 import type { CachedAnswer, CacheEntry, CacheId, CacheStore, NewCacheEntry } from '../../cache/contract.ts'
 import { type Clock, systemClock } from '../../core/clock.ts'
-import { CrawlError } from '../../core/errors.ts'
 import { createBatchWriter } from './batch.ts'
 import { createCap } from './cap.ts'
 import { createFinder, type FindRow } from './finder.ts'
@@ -33,10 +31,6 @@ const MAX_BODY_BYTES = 256 * 1024 * 1024
 /** Rejects with STORE_CORRUPT, STORE_FORMAT_MISMATCH, STORE_BUSY, STORE_UNAVAILABLE; nothing is changed then. */
 export async function openSqliteCache(options: SqliteCacheOptions): Promise<CacheStore> {
   const { dir, clock = systemClock, codec = DEFAULT_CODEC } = options
-  if (!isCodecAvailable(codec)) {
-    const problem = `the cache cannot be packed with ${codec} on this version of Node: choose brotli or zlib`
-    throw new CrawlError('CONFIG_INVALID', { context: { problem } })
-  }
   const { database, file } = await openCacheFile(dir, clock)
   const sql = prepareStatements(database)
   const notes = createNotes(sql)
@@ -155,7 +149,7 @@ async function putAnswer({ state, codec }: StoreParts, entry: NewCacheEntry, byt
     await writer.write(() => put(null), 1000)
     return
   }
-  const digest = hash('sha256', bytes, 'buffer').subarray(0, 16)
+  const digest = digestOf(bytes, codec).subarray(0, 16)
   const contentType = entry.headers.find(([name]) => name === 'content-type')?.[1]
   // Known already: nothing to pack, unless it is deleted before the transaction.
   let packed = write.findBody(sql, digest) === undefined ? await packBody(bytes, codec, contentType) : undefined

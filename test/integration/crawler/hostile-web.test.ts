@@ -101,6 +101,18 @@ const sitemap = (origin: string): string =>
   '<xhtml:link rel="alternate" hreflang="fr" href="http://elsewhere.test/fr"/></url>' +
   `<url><loc>${origin}/low</loc><priority>0.1</priority></url><url><loc>${origin}/plain</loc></url></urlset>`
 
+describe('an answer 304', () => {
+  it('to a request without a condition is no page, and is one to a condition of the user', async () => {
+    const routes: SiteRoutes = { '/': { links: ['/lost'] }, '/lost': { status: 304, body: '' } }
+    await using crawled = await crawl(routes)
+    expect(crawled.summary).toMatchObject({ pages: 1, failed: 1 })
+    const { site, reader } = crawled
+    expect(await reader.why(site.url('/lost'))).toMatchObject({ state: 'failed', reason: 'protocol' })
+    await using asked = await crawl(routes, { headers: [{ name: 'If-None-Match', value: '"1"' }] })
+    expect(asked.summary).toMatchObject({ pages: 2, failed: 0 })
+  })
+})
+
 describe('sitemaps as seeds', () => {
   it('bring their pages in order of priority, with those in other languages, within the scope', async () => {
     const seen: [string, unknown][] = []

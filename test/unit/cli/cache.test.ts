@@ -199,6 +199,17 @@ describe('spoor cache rm', () => {
     expect(await cache('rm', '--host', 'a.test')).toMatchObject({ code: 0, stderr: '2 entries of a.test removed\n' })
     expect(jsonLines((await cache('ls', '--json')).stdout)).toHaveLength(1)
   })
+
+  it('ends with 1 for a host that is not there, and names the one that was meant', async () => {
+    await fill({ 'http://a.test:8080/1': {}, 'http://b.test/1': {} })
+    const { code, stderr } = await cache('rm', '--host', 'a.test')
+    expect(code).toBe(1)
+    expect(stderr).toBe('spoor: a.test: not in the cache of spoor-data; did you mean --host a.test:8080?\n')
+    expect((await cache('ls', '--host', 'a.test')).stderr).toBe(
+      'Nothing of a.test is there; did you mean --host a.test:8080?\n',
+    )
+    expect((await cache('ls', '--host', 'elsewhere.org')).stderr).toBe('Nothing of elsewhere.org is there\n')
+  })
 })
 
 describe('spoor cache prune', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FAILURE_CLASSES } from '../../../src/core/outcome.ts'
-import { failureOfStatus } from '../../../src/failures/classify.ts'
+import { failureOfStatus, isUnasked304 } from '../../../src/failures/classify.ts'
 import { decideRetry } from '../../../src/failures/retry-policy.ts'
 
 const lowest = (): number => 0
@@ -26,7 +26,6 @@ describe('the class of a status', () => {
     [200, undefined],
     [204, undefined],
     [301, undefined],
-    [304, undefined],
     [400, 'http-4xx'],
     [404, 'http-4xx'],
     [408, 'http-4xx'],
@@ -39,6 +38,12 @@ describe('the class of a status', () => {
     [199, 'protocol'],
   ])('of %i is %s', (status, expected) => {
     expect(failureOfStatus(status)).toBe(expected)
+  })
+
+  it('is none for a 304 that was asked for, and a fault for one that was not', () => {
+    expect(isUnasked304(304, { 'if-none-match': '"1"' })).toBe(false)
+    expect(isUnasked304(304, { accept: '*/*' })).toBe(true)
+    expect(isUnasked304(200, {})).toBe(false)
   })
 
   it('of 503 is a request to slow down when it says for how long', () => {

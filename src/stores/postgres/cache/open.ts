@@ -1,5 +1,6 @@
 /** Opens the download cache in a PostgreSQL database. */
 
+import { type CodecName, DEFAULT_CODEC } from '../../../cache/codec.ts'
 import type { CacheStore } from '../../../cache/contract.ts'
 import { createTableCache } from '../../../cache/tables/store.ts'
 import type { Clock } from '../../../core/clock.ts'
@@ -19,13 +20,15 @@ export interface PostgresCacheOptions {
   readonly random: Random
   /** Size cap of pages and bodies: the least recently used go, in the background. Default: none. */
   readonly maxBytes?: number
+  /** How new bodies are packed. Default: brotli. */
+  readonly codec?: CodecName
   /** Make the tables where there are none. Default true; false: their absence is STORE_UNAVAILABLE. */
   readonly create?: boolean
 }
 
 /** Rejects as `openPostgresStore` does. */
 export async function openPostgresCache(options: PostgresCacheOptions): Promise<CacheStore> {
-  const { url, clock, random, maxBytes, create = true } = options
+  const { url, clock, random, maxBytes, codec = DEFAULT_CODEC, create = true } = options
   const address = parseAddress(url)
   const driver = await loadDriver()
   const connectTo = (): Promise<Connection> => connect({ driver, address, name: 'spoor cache', readOnly: false, clock })
@@ -34,5 +37,5 @@ export async function openPostgresCache(options: PostgresCacheOptions): Promise<
     (create ? prepareCache : requireCache)(connection, address),
   )
   const link = createLink({ connect: connectTo, clock, random, location, readOnly: false })
-  return createTableCache({ tables: createPostgresTables(link, location), clock, maxBytes })
+  return createTableCache({ tables: createPostgresTables(link, location), clock, maxBytes, codec })
 }

@@ -1,5 +1,6 @@
 /** Opens the download cache in Redis or Valkey. */
 
+import { type CodecName, DEFAULT_CODEC } from '../../../cache/codec.ts'
 import type { CacheStore } from '../../../cache/contract.ts'
 import { createTableCache } from '../../../cache/tables/store.ts'
 import type { Clock } from '../../../core/clock.ts'
@@ -21,6 +22,8 @@ export interface RedisCacheOptions {
    * always is one. Default: 1 GiB, or a quarter of the server's `maxmemory` when that is less.
    */
   readonly maxBytes?: number
+  /** How new bodies are packed. Default: brotli. */
+  readonly codec?: CodecName
   /** Begin one where there is none. Default true; false: its absence is STORE_UNAVAILABLE. */
   readonly create?: boolean
 }
@@ -31,7 +34,7 @@ const MAX_BYTES = 1024 ** 3
 
 /** Rejects as `openRedisStore` does. */
 export async function openRedisCache(options: RedisCacheOptions): Promise<CacheStore> {
-  const { url, clock, create = true } = options
+  const { url, clock, codec = DEFAULT_CODEC, create = true } = options
   const address = parseServerUrl(url)
   const { location } = address
   const client = (await loadClient())(address)
@@ -47,7 +50,7 @@ export async function openRedisCache(options: RedisCacheOptions): Promise<CacheS
     const run = createRunner(client, connection, base)
     await checkFormat(run, { location, create })
     const tables = createRedisTables({ run, client, connection, base, location, close })
-    return createTableCache({ tables, clock, maxBytes: options.maxBytes ?? capOf(facts) })
+    return createTableCache({ tables, clock, codec, maxBytes: options.maxBytes ?? capOf(facts) })
   } catch (error) {
     close()
     throw error

@@ -119,6 +119,22 @@ describe('a packed cache', () => {
     await none.close()
   })
 
+  it('says which page this Node cannot unpack, and keeps it anew from then on', async () => {
+    const url = 'https://a.test/packed'
+    await putPage(subject, url)
+    const database = openDatabase(join(subject.dir, 'cache.sqlite'))
+    database.exec('UPDATE body SET codec = 99')
+    await expect(subject.store.get(idOf(subject, url))).rejects.toMatchObject({
+      code: 'CACHE_CODEC_MISSING',
+      context: { url, codec: 'codec 99' },
+    })
+    database.exec("UPDATE body SET codec = 3, hash = x'00'")
+    database.close()
+    await putPage(subject, url)
+    await expectBody(subject.store, idOf(subject, url), bodyOf(url))
+    expect((await subject.store.stats()).bodies).toBe(1)
+  })
+
   it('refuses a file that is no database, and leaves it as it is', async () => {
     await subject.store.close()
     await writeFile(file(), 'these are my notes, not a cache\n'.repeat(100))
