@@ -177,6 +177,26 @@ const QUESTIONS: readonly CommandSpec[] = [
     load: async () => (await import('./commands/fetch.ts')).runFetch,
   },
   {
+    name: 'shell',
+    summary: 'a JavaScript prompt with a page at hand, to try selectors and follow links',
+    usage: ['[URL] [options]', '[URL] [options] < LINES.js'],
+    details: [
+      'Fetches the URL, follows its redirects (robots.txt is not obeyed: you are looking yourself), and gives a prompt with await and these names: response, page, $ (cheerio), links, body as a handler has them; select(schema) takes data out of the page, select(CSS) one value; fetch(url) brings another page, relative to this one; view() shows the page in your browser.',
+      'From a pipe it runs line by line, each when the one before has ended, and prints what each gives. The first error ends it with exit status 1.',
+      'What was typed is remembered in spoor/shell-history of your state folder (XDG_STATE_HOME, or ~/.local/state). With --dir the pages come from the cache of a data folder, and are kept there.',
+    ],
+    examples: [
+      {
+        command: 'spoor shell https://example.com/',
+        does: "and then: await select({ title: 'h1', links: ['a@href'] })",
+      },
+      { command: `echo '$("h2").text()' | spoor shell https://example.com/`, does: 'one answer, for a script' },
+      { command: 'spoor shell https://example.com/ --dir shop --cache offline', does: 'the page as the crawl got it' },
+    ],
+    positionals: { min: 0, max: 1, name: 'URL' },
+    load: async () => (await import('./commands/shell.ts')).runShell,
+  },
+  {
     name: 'links',
     summary: 'the links of a page',
     usage: ['FILE|URL [--base URL] [options]', '--batch < PAGES.jsonl'],

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { configError, shown } from '../config/given.ts'
-import type { FetchedPage } from '../crawler/contract.ts'
+import type { FetchedPage, PageFetcher } from '../crawler/contract.ts'
 import { CrawlError } from '../core/errors.ts'
 import type { CommandContext } from './command.ts'
 import type { CliHost } from './host.ts'
@@ -56,9 +56,7 @@ function unreadable(name: string, error: unknown): Error {
 
 /** One request with the options of the command. Never rejects for what a server does. */
 export async function fetchPage(context: CommandContext, url: string): Promise<FetchedPage> {
-  const { options, host, output } = context
-  const { openPageFetcher } = await loadLibrary()
-  const fetcher = await openPageFetcher({ ...options, ...cacheUse(context), env: host.env, onWarning: output.hint })
+  const fetcher = await openFetcherOf(context)
   try {
     return await fetcher.fetchOnce(url)
   } finally {
@@ -66,8 +64,15 @@ export async function fetchPage(context: CommandContext, url: string): Promise<F
   }
 }
 
+/** With the options of the command, and the cache where one is named. */
+export async function openFetcherOf(context: CommandContext): Promise<PageFetcher> {
+  const { options, host, output } = context
+  const { openPageFetcher } = await loadLibrary()
+  return openPageFetcher({ ...options, ...cacheUse(context), env: host.env, onWarning: output.hint })
+}
+
 /** The cache belongs to a data folder or a store: it is used when one is named. */
-export function cacheUse({ options, host, givenBy }: CommandContext): {
+function cacheUse({ options, host, givenBy }: CommandContext): {
   readonly dir: string
   readonly useCache: boolean
 } {

@@ -25,6 +25,7 @@ export const COMMAND_NAMES = [
   'clear',
   'cache',
   'fetch',
+  'shell',
   'links',
   'canon',
   'robots',

@@ -4,13 +4,14 @@ import type { OptionKey, ResolvedOptions } from '../config/options.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { CacheMode, CacheOverride } from '../core/request.ts'
 import type { FailureClass } from '../core/outcome.ts'
-import type { EngineEvent, FinishReason } from '../engine/contract.ts'
+import type { EngineEvent, FinishReason, Page, PageResponse } from '../engine/contract.ts'
+import type { ExtractSchema } from '../extract/schema/contract.ts'
 import type { RobotsVerdict } from '../robots/contract.ts'
 import type { StorePort } from '../stores/contract.ts'
 import type { CacheAccess, CacheLocation } from './cache-contract.ts'
 import type { Trace, TraceHop } from './trace.ts'
 
-export type { CacheAccess, CacheLocation, EngineEvent, FinishReason, StorePort, Trace, TraceHop }
+export type { CacheAccess, CacheLocation, EngineEvent, ExtractSchema, FinishReason, StorePort, Trace, TraceHop }
 
 /** A URL to begin with, when it is more than a URL. */
 export interface SeedRequest {
@@ -293,6 +294,13 @@ export interface FetchedPage {
   readonly body: Uint8Array
   /** The whole Content-Type header. */
   readonly contentType: string | undefined
+  /** As a handler gets it. Rejects with CONFIG_INVALID when no answer came. */
+  readonly open: () => Promise<OpenedPage>
+}
+
+export interface OpenedPage {
+  readonly response: PageResponse
+  readonly page: Page
 }
 
 export interface SitemapLine {

@@ -3,6 +3,9 @@
 import type { CacheGate, CacheStore } from '../cache/contract.ts'
 import { withCacheForChain } from '../cache/with-cache.ts'
 import { systemClock } from '../core/clock.ts'
+import { CrawlError } from '../core/errors.ts'
+import { pageResponseOf } from '../engine/handler-context.ts'
+import { openPage } from '../engine/page.ts'
 import { decodePage, detectCharset } from '../extract/charset.ts'
 import { sniffType } from '../extract/content-type.ts'
 import type { Fetcher, FetchRequest, FetchResult, HeaderList } from '../fetch/contract.ts'
@@ -15,7 +18,7 @@ import { createRobotsSource } from '../robots/service.ts'
 import { hostKeyOf, parseHttpUrl } from '../url/canonical.ts'
 import { systemRandom } from '../util/random.ts'
 import { createGate, openCacheStore, openFetcher, openScratchStore } from './compose.ts'
-import type { FetchAnswer, FetchedPage, FetchOptions, PageFetcher } from './contract.ts'
+import type { FetchAnswer, FetchedPage, FetchOptions, OpenedPage, PageFetcher } from './contract.ts'
 import { requestHeadersOf } from './settings.ts'
 import { sitemapLines } from './sitemaps.ts'
 import { createTracer, type Tracer } from './trace.ts'
@@ -77,7 +80,10 @@ function tellFault({ onWarning }: FetchOptions): (what: string, error: unknown) 
 
 async function fetchOnce(url: string, tools: Tools): Promise<FetchedPage> {
   const parsed = parseHttpUrl(url)
-  if (!parsed.ok) return { answer: badUrl(url, parsed.problem), body: new Uint8Array(), contentType: undefined }
+  if (!parsed.ok) {
+    const open = (): Promise<never> => Promise.reject(noAnswer(url, parsed.problem))
+    return { answer: badUrl(url, parsed.problem), body: new Uint8Array(), contentType: undefined, open }
+  }
   const { tracer } = tools
   const through = throughCache(tools)
   const followed = await followRedirects(
@@ -92,7 +98,7 @@ async function fetchOnce(url: string, tools: Tools): Promise<FetchedPage> {
     },
   )
   const verdict = await verdictFor(parsed.url, followed.result, tools)
-  const page = pageOf(parsed.url, followed, verdict)
+  const page = { ...pageOf(parsed.url, followed, verdict), open: () => openAnswer(followed, tools) }
   if (tracer === undefined) return page
   if (!isOffline(tools)) await tracer.judge((hop) => robotsVerdict(hop, tools))
   const { charset, body, contentType } = { ...page, charset: page.answer.charset }
@@ -100,6 +106,16 @@ async function fetchOnce(url: string, tools: Tools): Promise<FetchedPage> {
     ...page,
     answer: { ...page.answer, trace: tracer.end(charset === null ? undefined : detectCharset(body, contentType)) },
   }
+}
+
+async function openAnswer({ result, finalUrl }: FollowedResult, { options }: Tools): Promise<OpenedPage> {
+  if (result.kind === 'failure') throw noAnswer(finalUrl, result.error)
+  const page = await openPage(result, { agent: options.robotsAgent, maxUrlBytes: options.maxUrlBytes })
+  return { response: pageResponseOf(result), page }
+}
+
+function noAnswer(url: string, problem: string): CrawlError {
+  return new CrawlError('CONFIG_INVALID', { context: { problem: `${url}: ${problem}` } })
 }
 
 function throughCache({ fetcher, cache, tracer }: Tools): Fetcher {
@@ -139,7 +155,11 @@ async function robotsVerdict(url: string, { robots, options }: Tools): Promise<F
   return { error: decision.kind === 'guarded' ? 'private address' : decision.error }
 }
 
-function pageOf(url: string, { result, finalUrl, hops }: FollowedResult, robots: FetchAnswer['robots']): FetchedPage {
+function pageOf(
+  url: string,
+  { result, finalUrl, hops }: FollowedResult,
+  robots: FetchAnswer['robots'],
+): Omit<FetchedPage, 'open'> {
   const contentType = result.headers === undefined ? undefined : headerOf(result.headers, 'content-type')
   const body = result.kind === 'response' ? result.body : new Uint8Array()
   const isText = result.kind === 'response' && body.length > 0 && isReadable(body, result.headers)

@@ -7,8 +7,7 @@ import { runBatch, textField } from '../batch.ts'
 import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
-import { loadLibrary } from '../library.ts'
-import { cacheUse, fetchPage } from '../page-source.ts'
+import { fetchPage, openFetcherOf } from '../page-source.ts'
 import { clean } from '../text.ts'
 import { robotsText, traceText } from '../trace-text.ts'
 import { checkUrl, isHttpUrl } from '../urls.ts'
@@ -38,9 +37,8 @@ async function tellBody({ output }: CommandContext, { trace }: FetchAnswer, body
 }
 
 async function fetchBatch(context: CommandContext): Promise<ExitCode> {
-  const { options, host, output } = context
-  const { openPageFetcher } = await loadLibrary()
-  const fetcher = await openPageFetcher({ ...options, ...cacheUse(context), env: host.env, onWarning: output.hint })
+  const { host, output } = context
+  const fetcher = await openFetcherOf(context)
   try {
     await runBatch({ host, output, parallel: PARALLEL }, async (input) => {
       const url = textField(input, 'url')

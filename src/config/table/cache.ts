@@ -11,7 +11,7 @@ export const CACHE = {
     choices: ['on', 'http', 'refresh', 'offline', 'off'],
     default: 'on',
     group: 'Cache',
-    on: ['crawl', 'run', 'fetch'],
+    on: ['crawl', 'run', 'fetch', 'shell'],
     doc: 'How the download cache is used. on: pages younger than the TTL are served, older ones asked for again; http: by RFC 9111; refresh: fetched anew; offline: the cache only; off.',
   }),
   cacheStore: choice({

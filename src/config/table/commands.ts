@@ -8,7 +8,7 @@ export const CRAWL: readonly CommandName[] = ['crawl', 'run']
 /** Commands about one crawl's data. */
 export const STORED: readonly CommandName[] = ['crawl', 'run', 'status', 'failures', 'why', 'export', 'verify', 'clear']
 /** Commands that read or write the download cache. */
-export const CACHED: readonly CommandName[] = ['crawl', 'run', 'fetch', 'cache']
+export const CACHED: readonly CommandName[] = ['crawl', 'run', 'fetch', 'shell', 'cache']
 /** Commands that send requests. */
-export const HTTP: readonly CommandName[] = ['crawl', 'run', 'fetch', 'sitemap', 'robots', 'links']
+export const HTTP: readonly CommandName[] = ['crawl', 'run', 'fetch', 'shell', 'sitemap', 'robots', 'links']
 export const BATCH: readonly CommandName[] = ['canon', 'links', 'robots', 'fetch']

@@ -113,7 +113,7 @@ export const GENERAL = {
     flag: 'json',
     default: false,
     group: 'General',
-    on: ALL.filter((name) => name !== 'init'),
+    on: ALL.filter((name) => name !== 'init' && name !== 'shell'),
     doc: 'Print JSON on stdout (JSON Lines for a list).',
   }),
   quiet: toggle({
