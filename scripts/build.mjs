@@ -1,7 +1,18 @@
-// Compiles src/ to dist/. The new dist/ takes the old one's place only when it is whole, so that a running command is not pulled apart.
+// Compiles src/ to dist/ and bundles the page of the dashboard. The new dist/ takes the old one's place only when it is whole, so that a running command is not pulled apart.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
+import { build } from 'esbuild'
 
 const root = dirname(import.meta.dirname)
 const dist = join(root, 'dist')
@@ -23,6 +34,7 @@ if (status !== 0) {
   console.error(`build: TypeScript found errors${error === undefined ? '' : ` (${error.message})`}; dist/ is as it was`)
   process.exit(1)
 }
+await bundlePage(join(root, 'src/dashboard/ui'), join(fresh, 'dashboard/page'))
 chmodSync(join(fresh, 'cli/main.js'), 0o755)
 if (existsSync(dist)) renameSync(dist, old)
 renameSync(fresh, dist)
@@ -34,3 +46,24 @@ if (process.platform !== 'win32') {
   symlinkSync('../../dist/cli/main.js', bin)
 }
 console.error(`build: dist/ in ${((performance.now() - started) / 1000).toFixed(1)} s`)
+
+/** Everything the page needs, in files of its own: it asks nothing of anybody else. */
+async function bundlePage(from, to) {
+  await build({
+    entryPoints: [join(from, 'main.tsx'), join(from, 'main.css')],
+    outdir: to,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    logLevel: 'warning',
+  })
+  for (const name of ['index.html', 'icon.svg']) copyFileSync(join(from, name), join(to, name))
+  const licences = ['preact', 'uplot'].map(
+    (name) => `${name}\n\n${readFileSync(join(root, 'node_modules', name, 'LICENSE'), 'utf8').trim()}\n`,
+  )
+  writeFileSync(join(to, 'licences.txt'), licences.join('\n'))
+}

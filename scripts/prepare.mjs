@@ -24,7 +24,7 @@ export function installIfMissing() {
 export function buildIfStale() {
   const built = modifiedAt(join(root, 'dist/cli/main.js'))
   const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.(?:tsx?|css|html|svg)$/.test(name))
     .map((name) => join(root, 'src', name))
   const newest = Math.max(...[...sources, join(root, 'tsconfig.json'), join(root, 'package.json')].map(modifiedAt))
   if (newest <= built) return

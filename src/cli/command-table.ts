@@ -108,6 +108,21 @@ const CRAWLS: readonly CommandSpec[] = [
     positionals: { min: 0, max: 0, name: '' },
     load: async () => (await import('./commands/verify.ts')).runVerify,
   },
+  {
+    name: 'dashboard',
+    summary: 'look at a crawl in the browser',
+    usage: ['[HOST:PORT] [options]'],
+    details: [
+      'Serves a page about the crawl in the data folder or the shared store, until Ctrl-C: what is done, failed and waiting, workers, levels, failures with a button that queues them again, and the answer to "why was this URL not fetched?". Also while workers are busy on it.',
+      'It listens on loopback, at port 4949 when nothing is said; any other address asks for a token. To pause, stop or pace a crawl, give `--dashboard` to the crawl itself.',
+    ],
+    examples: [
+      { command: 'spoor dashboard', does: 'of the crawl in spoor-data' },
+      { command: 'spoor dashboard 9000 --store postgres://spoor@db/spoor', does: 'of a crawl on many machines' },
+    ],
+    positionals: { min: 0, max: 1, name: 'HOST:PORT' },
+    load: async () => (await import('./commands/dashboard.ts')).runDashboard,
+  },
 ]
 
 const UPKEEP: readonly CommandSpec[] = [
@@ -283,4 +298,4 @@ const STARTERS: readonly CommandSpec[] = [
 export const COMMANDS: readonly CommandSpec[] = [...CRAWLS, ...UPKEEP, ...QUESTIONS, ...STARTERS]
 
 /** Commands that later versions bring: named, so that a script of theirs gets a clear answer. */
-export const LATER_COMMANDS: readonly string[] = ['graph', 'dashboard', 'bench']
+export const LATER_COMMANDS: readonly string[] = ['graph', 'bench']

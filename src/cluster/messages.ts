@@ -2,7 +2,7 @@
 
 import type { ResolvedOptions } from '../config/options.ts'
 import type { EngineEvent, FinishReason } from '../crawler/contract.ts'
-import type { RunFile, ScopeNews } from '../crawler/contract.ts'
+import type { RunFile, ScopeNews, Tuning } from '../crawler/contract.ts'
 
 export type ToWorker =
   /** `worker`: from 1; the one that takes a dead one's place takes its number. */
@@ -20,6 +20,7 @@ export type ToWorker =
   /** No more seeds will come. */
   | { readonly type: 'fed' }
   | { readonly type: 'drain'; readonly reason: FinishReason }
+  | { readonly type: 'tune'; readonly tuning: Tuning }
   | { readonly type: 'abort' }
 
 /** What the two ends of a served store say to each other. */

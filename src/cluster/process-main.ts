@@ -59,6 +59,7 @@ const storePort: StorePort = {
 function obey(one: CrawlWorker, message: ToWorker): void {
   if (message.type === 'learn') one.learn(message.news)
   else if (message.type === 'drain') one.drain(message.reason)
+  else if (message.type === 'tune') one.tune(message.tuning)
   else if (message.type === 'abort') one.abort()
 }
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { OPTION_ENTRIES, type ResolvedOptions } from '../config/options.ts'
 import type { Clock } from '../core/clock.ts'
 import { CrawlError, type ErrorCode, errorCodes } from '../core/errors.ts'
-import type { CrawlForce, ForceStart, RunFile, ScopeNews, StorePort } from '../crawler/contract.ts'
+import type { CrawlForce, ForceStart, RunFile, ScopeNews, StorePort, Tuning } from '../crawler/contract.ts'
 import type { FinishReason } from '../crawler/contract.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
@@ -47,6 +47,7 @@ class Pool implements CrawlForce {
   #aborted = false
   #over = false
   #restarts = 0
+  #tuning: Tuning = {}
 
   constructor(start: ForceStart, options: PoolOptions) {
     this.#start = start
@@ -101,6 +102,11 @@ class Pool implements CrawlForce {
     this.#tellAll({ type: 'learn', news })
   }
 
+  tune(tuning: Tuning): void {
+    this.#tuning = { ...this.#tuning, ...tuning }
+    this.#tellAll({ type: 'tune', tuning })
+  }
+
   #fork(number: number): void {
     const child = fork(fileURLToPath(new URL('process-main.js', import.meta.url)), [], {
       env: this.#options.env as NodeJS.ProcessEnv,
@@ -126,6 +132,7 @@ class Pool implements CrawlForce {
       served: serve !== undefined,
       ...(file === undefined ? {} : { file }),
     })
+    this.#tell(child, { type: 'tune', tuning: this.#tuning })
     if (this.#fed) this.#tell(child, { type: 'fed' })
     if (this.#stopping !== undefined) this.#tell(child, { type: 'drain', reason: this.#stopping })
   }

@@ -22,6 +22,7 @@ export const COMMAND_NAMES = [
   'why',
   'export',
   'verify',
+  'dashboard',
   'clear',
   'cache',
   'fetch',

@@ -227,3 +227,8 @@ export function formatSizeOption(bytes: number): string {
 export function parseStoreUrl(raw: string): Parsed<string> {
   return storeKindOf(raw) === undefined ? wanted(STORE_URLS) : value(raw.trim())
 }
+
+/** What may stand in a cookie and in an address as it is. */
+export function parseToken(raw: string): Parsed<string> {
+  return /^[\w.~+-]{8,200}$/.test(raw) ? value(raw) : wanted('8 to 200 letters, digits, and . _ ~ + -')
+}

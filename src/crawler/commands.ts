@@ -33,7 +33,10 @@ export function startRun(plan: RunPlan, options: RunExtras): CrawlRun {
     options: plan.options,
     tasks: plan.tasks,
     ...(plan.opened === undefined ? {} : { opened: plan.opened }),
-    ...(plan.onEvent === undefined ? {} : { onEvent: plan.onEvent }),
+    onEvent: (event) => {
+      plan.onEvent?.(event)
+      options.onEvent?.(event)
+    },
     clock: systemClock,
     random: systemRandom,
     log: createLogger({

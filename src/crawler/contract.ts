@@ -4,8 +4,10 @@ import type { OptionKey, ResolvedOptions } from '../config/options.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { CacheMode, CacheOverride } from '../core/request.ts'
 import type { FailureClass } from '../core/outcome.ts'
-import type { EngineEvent, FinishReason, Page, PageResponse } from '../engine/contract.ts'
+import type { EngineEvent, EngineTuning, FinishReason, Page, PageResponse } from '../engine/contract.ts'
 import type { ExtractSchema } from '../extract/schema/contract.ts'
+import type { CounterName } from '../frontier/contract.ts'
+import type { Latency } from '../stats/latency.ts'
 import type { RobotsVerdict } from '../robots/contract.ts'
 import type { StorePort } from '../stores/contract.ts'
 import type { CacheAccess, CacheLocation } from './cache-contract.ts'
@@ -38,6 +40,7 @@ export interface CrawlOptions extends ResolvedOptions {
   readonly openForce?: OpenForce
   /** One line of JSON in pino's shape, filtered by `logLevel` already. */
   readonly onLog?: (line: string) => void
+  readonly onEvent?: (event: EngineEvent) => void
 }
 
 /** Counts are of the crawl over all its runs. */
@@ -111,6 +114,28 @@ export interface CrawlRun {
   abort(): void
   /** Cheap: no query of the store that takes longer than a few milliseconds. */
   progress(): ProgressSnapshot
+  settings(): RunSettings
+  /** Holds for what this process leads, until it ends; the delay for all who work on the store. Rejects when the store does. */
+  tune(tuning: Tuning): Promise<void>
+  /** The data of a task through the store that the run has open. Rejects when that could not be opened. Closing it is free. */
+  reader(task: string): Promise<CrawlReader>
+}
+
+/** What may be changed while a crawl runs; what is left out stays as it is. */
+export interface Tuning extends EngineTuning {
+  /** Least time between two request starts to one host, whatever its name. */
+  readonly delayMs?: number
+}
+
+/** As it is now. */
+export interface RunSettings {
+  readonly paused: boolean
+  /** Was told to end: nothing new is begun. */
+  readonly stopping: boolean
+  /** Requests in flight in each process. */
+  readonly maxConcurrency: number
+  readonly processes: number
+  readonly delayMs: number
 }
 
 /** A seed's host is trusted with more (credentials, private addresses) than one that a redirect brought. */
@@ -133,6 +158,8 @@ export interface CrawlForce {
   inFlight(): number
   /** The scope is larger than it was. */
   learn(news: ScopeNews): void
+  /** The delay is in the store already. */
+  tune(tuning: Tuning): void
 }
 
 export interface ForceStart {
@@ -183,6 +210,8 @@ export interface WorkerStatus {
   readonly pages: number
   /** Over its last seconds. */
   readonly pagesPerSecond: number
+  /** How long its last requests took. Null: it sent none. */
+  readonly fetchMs: Latency | null
 }
 
 export interface CrawlStatus {
@@ -194,6 +223,7 @@ export interface CrawlStatus {
   readonly skipped: Readonly<Record<string, number>>
   readonly hosts: number
   readonly workers: readonly WorkerStatus[]
+  readonly counters: Readonly<Record<CounterName, number>>
   readonly items?: number
   /** Of the last round over known pages, when there was one. */
   readonly recrawl?: RecrawlReport
@@ -214,7 +244,22 @@ export interface FailureEntry {
   readonly attempts: readonly { readonly at: string; readonly error: string; readonly status?: number | null }[]
 }
 
+/** One page of a long list. */
+export interface PageRequest {
+  /** `next` of the page before. */
+  readonly after?: string
+  readonly max: number
+}
+
+export interface FailurePage {
+  readonly failures: readonly FailureEntry[]
+  /** Undefined: it was the last one. */
+  readonly next?: string
+}
+
 export interface FailureFilter {
+  /** A failure class. */
+  readonly reason?: string
   readonly status?: number
   readonly host?: string
 }
@@ -240,10 +285,13 @@ export interface CrawlReader {
   tasks(): Promise<readonly string[]>
   status(): Promise<CrawlStatus>
   failures(filter: FailureFilter): AsyncIterable<FailureEntry>
+  failurePage(filter: FailureFilter, page: PageRequest): Promise<FailurePage>
   /** A URL that is none gives state `unknown` and a reason. */
   why(url: string): Promise<WhyAnswer>
   /** One line of JSON an item, without its end. */
   items(): AsyncIterable<string>
+  /** Lines of JSON, the newest first; may be fewer than `max` although there are more. */
+  latestItems(max: number): Promise<readonly string[]>
   verify(): Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>
   /** Answers how many were queued again. */
   retryFailures(filter: FailureFilter): Promise<number>

@@ -33,6 +33,7 @@ export function startEngineForce({ parts, tasks, launch, fed, onEvent, afterSett
       if (event.type === 'page') reporter.notePage()
       onEvent(event)
     },
+    onFetched: reporter.noteFetch,
   }
   const engine = startEngine({
     deps,
@@ -53,6 +54,10 @@ export function startEngineForce({ parts, tasks, launch, fed, onEvent, afterSett
     },
     inFlight: () => engine.inFlight(),
     learn: () => undefined, // its own door told it
+    tune: (tuning) => {
+      if (tuning.delayMs !== undefined) for (const task of tasks) task.setDelay(tuning.delayMs)
+      engine.tune(tuning)
+    },
   }
 }
 

@@ -7,7 +7,16 @@ import { selectSchema } from '../extract/select.ts'
 import { planOf } from '../extract/schema/plan.ts'
 import { feedSeeds, type SeedEntry, type Seeds } from '../engine/feed.ts'
 import type { FrontierStats } from '../frontier/contract.ts'
-import type { CrawlForce, CrawlRun, CrawlSummary, ProgressSnapshot, TaskSummary } from './contract.ts'
+import type {
+  CrawlForce,
+  CrawlReader,
+  CrawlRun,
+  CrawlSummary,
+  ProgressSnapshot,
+  RunSettings,
+  TaskSummary,
+  Tuning,
+} from './contract.ts'
 import { chooseSeeds, type SeedSkip } from './choose-seeds.ts'
 import { type CacheCare, startCacheCare } from './cache-care.ts'
 import { type Parts, openParts, storeExists } from './compose.ts'
@@ -15,10 +24,11 @@ import { startEngineForce } from './force.ts'
 import { admitKnownSeeds, allSeeds } from './seeds.ts'
 import { createTally, type Tally } from './tally.ts'
 import type { LaunchOptions, LaunchTask } from './launch-options.ts'
-import { isAnyRendered } from './settings.ts'
 import { recrawlListed } from './recrawl-listed.ts'
 import { goesBySitemap } from './round.ts'
 import { readRecrawl, sumOfReports } from './recrawl-report.ts'
+import { createRunView, setDelay } from './run-view.ts'
+import { delayOf, isAnyRendered } from './settings.ts'
 import { sumOfStats } from './sum-of-stats.ts'
 import { openTask, type OpenTask } from './task.ts'
 import { checkStdout } from './task-export.ts'
@@ -49,6 +59,8 @@ class Run implements CrawlRun {
   #problems = 0
   readonly #passedOver: Partial<Record<SeedSkip, number>> = {}
   readonly #faults = new Set<string>()
+  readonly #view = createRunView()
+  #tuned: Tuning = {}
 
   constructor(options: LaunchOptions) {
     this.#options = options
@@ -70,7 +82,39 @@ class Run implements CrawlRun {
     return this.#tally.snapshot(this.#force?.inFlight() ?? 0)
   }
 
+  settings(): RunSettings {
+    const { options } = this.#options
+    const { paused = false, maxConcurrency = options.concurrency, delayMs = delayOf(options) } = this.#tuned
+    return {
+      paused,
+      stopping: this.#early !== undefined,
+      maxConcurrency,
+      processes: this.#options.openForce === undefined ? 1 : options.processes,
+      delayMs,
+    }
+  }
+
+  async tune(tuning: Tuning): Promise<void> {
+    const { parts, tasks } = await this.#view.opened
+    if (tuning.delayMs !== undefined) await setDelay(parts, tasks, tuning.delayMs)
+    this.#tuned = { ...this.#tuned, ...tuning }
+    this.#force?.tune(tuning)
+  }
+
+  reader(task: string): Promise<CrawlReader> {
+    const { dir, store } = this.#options.options
+    return this.#view.reader({ dir, store, task }, () => this.#force?.wake())
+  }
+
   async #run(): Promise<CrawlSummary> {
+    try {
+      return await this.#runOpened()
+    } finally {
+      this.#view.end()
+    }
+  }
+
+  async #runOpened(): Promise<CrawlSummary> {
     const startedAtMs = this.#options.clock.monotonicMs()
     checkSelects(this.#options.options)
     checkStdout(this.#options.tasks)
@@ -87,6 +131,7 @@ class Run implements CrawlRun {
         // oxlint-disable-next-line no-await-in-loop -- one after the other, as they stand
         tasks.push({ ...(await openTask(parts, { ...this.#options, ...launchTask })), launchTask, seeds })
       }
+      this.#view.open(parts, tasks)
       const care = this.#careFor(parts)
       let finishReason: FinishReason | undefined
       try {
@@ -118,6 +163,7 @@ class Run implements CrawlRun {
     fed.catch(() => undefined) // the force hears of it
     const force = this.#startForce(parts, tasks, fed)
     this.#force = force
+    force.tune(this.#tuned)
     for (const { scope } of tasks) {
       scope.onNews((news) => {
         force.learn(news)

@@ -11,10 +11,13 @@ import type {
   ExportTarget,
   FailureEntry,
   FailureFilter,
+  FailurePage,
+  PageRequest,
   StoreLocation,
   WhyAnswer,
 } from './contract.ts'
 import { readRecrawl } from './recrawl-report.ts'
+import { createLatestItems } from './latest-items.ts'
 import { identityKeyOf } from './task-keys.ts'
 import { readWorkers } from './worker-report.ts'
 import { cacheProblems } from './cache-access.ts'
@@ -26,16 +29,46 @@ const TOO_LONG_HEAD = 200
 
 /** Rejects with STORE_UNAVAILABLE when there is no crawl. */
 export async function openForReading(location: StoreLocation): Promise<CrawlReader> {
-  return new StoreReader(await openStoreForReading(location), location)
+  const store = await openStoreForReading(location)
+  return new StoreReader({
+    store,
+    location,
+    close: () => store.close(),
+    requeue: async (filter) => {
+      // reading needs no right to write; this does
+      const writing = await openStoreForWriting(location)
+      try {
+        return await writing.frontier.requeue(filter)
+      } finally {
+        await writing.close()
+      }
+    },
+  })
+}
+
+interface ReaderParts {
+  readonly store: Store
+  readonly location: StoreLocation
+  readonly requeue: (filter: RequestFilter) => Promise<number>
+  readonly close: () => Promise<void>
+}
+
+/** Over a store that somebody has open. */
+export function createReader(parts: ReaderParts): CrawlReader {
+  return new StoreReader(parts)
 }
 
 class StoreReader implements CrawlReader {
   readonly #store: Store
   readonly #location: StoreLocation
 
-  constructor(store: Store, location: StoreLocation) {
-    this.#store = store
-    this.#location = location
+  readonly #parts: ReaderParts
+  #latest: ReturnType<typeof createLatestItems> | undefined
+
+  constructor(parts: ReaderParts) {
+    this.#store = parts.store
+    this.#location = parts.location
+    this.#parts = parts
   }
 
   tasks(): Promise<readonly string[]> {
@@ -56,6 +89,7 @@ class StoreReader implements CrawlReader {
       skipped: stats.skipped as Readonly<Record<string, number>>,
       hosts: stats.hosts,
       workers: await readWorkers(this.#store),
+      counters: stats.counters,
       items: stats.items,
       ...(recrawl === undefined ? {} : { recrawl }),
       levels: await frontier.levels(task),
@@ -63,18 +97,12 @@ class StoreReader implements CrawlReader {
   }
 
   async *failures(filter: FailureFilter): AsyncGenerator<FailureEntry> {
-    for await (const record of this.#records(this.#failed(filter))) {
-      yield {
-        url: record.request.url,
-        reason: record.reason ?? 'unknown',
-        status: record.status ?? null,
-        attempts: record.attempts.map(({ at, error, failure, status }) => ({
-          at,
-          error: error.startsWith(failure) ? error : `${failure}: ${error}`,
-          status: status ?? null,
-        })),
-      }
-    }
+    for await (const record of this.#records(this.#failed(filter))) yield failureOf(record)
+  }
+
+  async failurePage(filter: FailureFilter, page: PageRequest): Promise<FailurePage> {
+    const { records, next } = await this.#store.frontier.list(this.#failed(filter), page)
+    return { failures: records.map(failureOf), ...(next === undefined ? {} : { next }) }
   }
 
   async #find(canonical: string): Promise<RequestRecord | undefined> {
@@ -133,14 +161,8 @@ class StoreReader implements CrawlReader {
     return { ok: problems.length === 0, problems }
   }
 
-  async retryFailures(filter: FailureFilter): Promise<number> {
-    // reading needs no right to write; this does
-    const store = await openStoreForWriting(this.#location)
-    try {
-      return await store.frontier.requeue(this.#failed(filter))
-    } finally {
-      await store.close()
-    }
+  retryFailures(filter: FailureFilter): Promise<number> {
+    return this.#parts.requeue(this.#failed(filter))
   }
 
   exportTo(target: ExportTarget): Promise<number> {
@@ -148,14 +170,20 @@ class StoreReader implements CrawlReader {
   }
 
   async close(): Promise<void> {
-    await this.#store.close()
+    await this.#parts.close()
   }
 
-  #failed({ status, host }: FailureFilter): RequestFilter {
+  latestItems(max: number): Promise<readonly string[]> {
+    this.#latest ??= createLatestItems(this.#store.items, this.#location.task)
+    return this.#latest(max)
+  }
+
+  #failed({ status, host, reason }: FailureFilter): RequestFilter {
     return {
       task: this.#location.task,
       state: 'failed',
       ...(status === undefined ? {} : { status }),
+      ...(reason === undefined ? {} : { reason }),
       ...(host === undefined ? {} : { hostKey: host }),
     }
   }
@@ -168,6 +196,19 @@ class StoreReader implements CrawlReader {
       if (page.next === undefined) return
       after = page.next
     }
+  }
+}
+
+function failureOf({ request, reason, status, attempts }: RequestRecord): FailureEntry {
+  return {
+    url: request.url,
+    reason: reason ?? 'unknown',
+    status: status ?? null,
+    attempts: attempts.map(({ at, error, failure, status: answered }) => ({
+      at,
+      error: error.startsWith(failure) ? error : `${failure}: ${error}`,
+      status: answered ?? null,
+    })),
   }
 }
 

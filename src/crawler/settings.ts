@@ -15,11 +15,16 @@ export function taskSettingsOf(options: ResolvedOptions): TaskSettings {
     name: options.task,
     order: options.order,
     ...(options.maxDepth === undefined ? {} : { maxDepth: options.maxDepth }),
-    delayMs: options.delayMs ?? DEFAULT_DELAY_MS,
+    delayMs: delayOf(options),
     loopbackDelayMs: options.delayMs ?? 0,
     maxInFlightPerHost: options.perHost,
     identity: createIdentity(options.identity).name,
   }
+}
+
+/** Of hosts that are not loopback. */
+export function delayOf({ delayMs }: Pick<ResolvedOptions, 'delayMs'>): number {
+  return delayMs ?? DEFAULT_DELAY_MS
 }
 
 export function engineOptionsOf(options: ResolvedOptions): EngineOptions {

@@ -7,7 +7,7 @@ import { selectSchema } from '../extract/select.ts'
 import type { EngineTask } from '../engine/contract.ts'
 import { createDoor } from '../engine/enqueue.ts'
 import type { RenderMode } from '../fetch/contract.ts'
-import type { FrontierStats } from '../frontier/contract.ts'
+import type { FrontierStats, TaskSettings } from '../frontier/contract.ts'
 import { createIdentity } from '../url/identity.ts'
 import { type Parts, withJars } from './compose.ts'
 import type { TaskLaunch } from './launch-options.ts'
@@ -29,6 +29,8 @@ export interface OpenTask extends TaskExport {
   readonly scope: TaskScope
   /** What was learnt and must be kept before the pages that it came with are settled. Undefined: nothing. */
   saveLearnt(): Promise<void> | undefined
+  /** The settings of the engine's task follow; those in the store are the caller's business. */
+  setDelay(delayMs: number): void
   /** What is kept only now and then is kept. */
   saveAll(): Promise<void>
 }
@@ -37,8 +39,8 @@ export async function openTask(parts: Parts, launch: TaskLaunch): Promise<OpenTa
   const { options } = launch
   const { frontier, state } = parts.store
   if (options.fresh) await forgetTask(parts.store, options.task)
-  const settings = taskSettingsOf(options)
-  await frontier.openTask(settings)
+  const settings: { -readonly [K in keyof TaskSettings]: TaskSettings[K] } = taskSettingsOf(options)
+  await frontier.openTask({ ...settings })
   await state.set({ [identityKeyOf(options.task)]: JSON.stringify(options.identity) })
   const before = await frontier.stats(options.task)
   const round = await beginRound(parts.store, launch, before)
@@ -78,6 +80,10 @@ export async function openTask(parts: Parts, launch: TaskLaunch): Promise<OpenTa
       const scopeSaved = scope.save()
       if (scopeSaved !== undefined) saving.push(scopeSaved)
       return saving.length === 0 ? undefined : Promise.all(saving).then(() => undefined)
+    },
+    setDelay: (delayMs) => {
+      settings.delayMs = delayMs
+      settings.loopbackDelayMs = delayMs
     },
     saveAll: async () => {
       await traps?.save()

@@ -6,17 +6,20 @@ import type { Clock } from '../core/clock.ts'
 import type { StateStore } from '../core/state-store.ts'
 import type { WorkerRecord } from '../frontier/contract.ts'
 import type { Store } from '../stores/contract.ts'
+import { createLatencyWindow } from '../stats/latency.ts'
 import type { WorkerStatus } from './contract.ts'
 
 const PREFIX = 'worker/'
 /** The rate is that of the last so long; nobody decides by it. */
 const REPORT_EVERY_MS = 3000
 
-type Report = Pick<WorkerStatus, 'machine' | 'pid' | 'pages' | 'pagesPerSecond'>
+type Report = Pick<WorkerStatus, 'machine' | 'pid' | 'pages' | 'pagesPerSecond' | 'fetchMs'>
 
 export interface WorkerReporter {
   /** A page of this worker is settled. */
   notePage(): void
+  /** One of its requests took so long. */
+  noteFetch(ms: number): void
   /** Takes the report back. */
   end(): Promise<void>
   /** No more reports; what was told stays until others find that the worker is gone. */
@@ -26,6 +29,7 @@ export interface WorkerReporter {
 /** Tells every few seconds. What cannot be told is told the next time. */
 export function startReporting({ store, clock }: { readonly store: Store; readonly clock: Clock }): WorkerReporter {
   const { owner, state, frontier } = store
+  const latency = createLatencyWindow()
   let pages = 0
   let toldPages = 0
   let toldAtMs = clock.monotonicMs()
@@ -36,7 +40,7 @@ export function startReporting({ store, clock }: { readonly store: Store; readon
   function tell(): void {
     const atMs = clock.monotonicMs()
     const pagesPerSecond = Math.round(((pages - toldPages) * 10_000) / Math.max(1, atMs - toldAtMs)) / 10
-    const report: Report = { machine: hostname(), pid, pages, pagesPerSecond }
+    const report: Report = { machine: hostname(), pid, pages, pagesPerSecond, fetchMs: latency.take() ?? null }
     toldPages = pages
     toldAtMs = atMs
     telling = telling
@@ -55,6 +59,7 @@ export function startReporting({ store, clock }: { readonly store: Store; readon
     notePage: () => {
       pages++
     },
+    noteFetch: latency.note,
     stop,
     end: async () => {
       stop()
@@ -82,7 +87,7 @@ export async function readWorkers({ frontier, state }: Store): Promise<readonly 
   return Promise.all(
     workers.map(async (worker) => {
       const report = parseReport(await state.get(`${PREFIX}${worker.owner}`))
-      return { ...worker, ...report, pagesPerSecond: worker.alive ? report.pagesPerSecond : 0 }
+      return worker.alive ? { ...worker, ...report } : { ...worker, ...report, pagesPerSecond: 0, fetchMs: null }
     }),
   )
 }
@@ -93,6 +98,7 @@ function parseReport(json: string | undefined): Report {
     pid: number = null,
     pages = 0,
     pagesPerSecond = 0,
+    fetchMs = null,
   } = JSON.parse(json ?? '{}') as Partial<Report>
-  return { machine, pid: number, pages, pagesPerSecond }
+  return { machine, pid: number, pages, pagesPerSecond, fetchMs }
 }

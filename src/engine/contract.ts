@@ -324,6 +324,8 @@ export interface EngineDeps {
   /** Called after each batch of settlements is acknowledged. */
   readonly afterSettle?: () => void
   readonly onEvent: (event: EngineEvent) => void
+  /** Told how long each request took that was sent, from when it was handed to the fetcher until its body was whole. */
+  readonly onFetched?: (ms: number) => void
 }
 
 export interface EngineOptions {
@@ -365,6 +367,14 @@ export interface EngineRun {
   /** Ends now: what is in flight is given back. */
   abort(): void
   inFlight(): number
+  tune(tuning: EngineTuning): void
+}
+
+/** What may be changed while it runs; what is left out stays as it is. */
+export interface EngineTuning {
+  /** Takes no more leases until it is false again; those in flight end. A paused engine does not end by itself. */
+  readonly paused?: boolean
+  readonly maxConcurrency?: number
 }
 
 /** A fetched answer on its way to the handler. */

@@ -2,7 +2,15 @@
 
 import { setMaxListeners } from 'node:events'
 import type { Lease, LeaseOptions, SettleAnswer, Settlement } from '../frontier/contract.ts'
-import type { EngineDeps, EngineEvent, EngineOptions, EngineRun, EngineTask, FinishReason } from './contract.ts'
+import type {
+  EngineDeps,
+  EngineEvent,
+  EngineOptions,
+  EngineRun,
+  EngineTask,
+  EngineTuning,
+  FinishReason,
+} from './contract.ts'
 import { type BodyHold, createBodyBudget } from './body-budget.ts'
 import { type CachedHosts, createCachedHosts } from './cached-hosts.ts'
 import { createSlots } from '../util/slots.ts'
@@ -69,10 +77,13 @@ class EngineLoop implements Engine {
   readonly #bytesOf = new Map<string, number>()
   #reason: FinishReason | undefined
   #over = false
+  #paused = false
+  #maxConcurrency: number
 
   constructor(start: EngineStart) {
     const { deps, options, tasks } = start
     this.#start = start
+    this.#maxConcurrency = options.maxConcurrency
     this.#watch = createHandlerWatch(deps)
     this.#roster = createTaskRoster(tasks, options.maxPages)
     // every request in flight may listen: no leak that Node should warn of
@@ -112,6 +123,12 @@ class EngineLoop implements Engine {
 
   inFlight(): number {
     return this.#active.size
+  }
+
+  tune({ paused, maxConcurrency }: EngineTuning): void {
+    this.#paused = paused ?? this.#paused
+    this.#maxConcurrency = maxConcurrency ?? this.#maxConcurrency
+    this.wake()
   }
 
   #setTimers(): void {
@@ -182,12 +199,12 @@ class EngineLoop implements Engine {
 
   /** False when the frontier gave fewer leases than there are free places. */
   async #settleAndLease(): Promise<boolean> {
-    const { deps, options } = this.#start
+    const { deps } = this.#start
     const { frontier } = deps.store
     const batch = this.#ended
     this.#ended = []
-    const isOpen = this.#reason === undefined && !this.#bodies.isUsedUp
-    const free = isOpen ? options.maxConcurrency - this.#active.size : 0
+    const isOpen = this.#reason === undefined && !this.#paused && !this.#bodies.isUsedUp
+    const free = isOpen ? Math.max(0, this.#maxConcurrency - this.#active.size) : 0
     // one call after the other in one turn of the event loop: a store can make them one transaction
     const askedAtMs = deps.clock.monotonicMs()
     const saving = batch.length > 0 ? deps.beforeSettle?.() : undefined

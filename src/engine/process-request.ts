@@ -46,12 +46,16 @@ export async function processRequest(options: ProcessOptions): Promise<Settlemen
   return settleAndClose(story, await fetchPage(story, request, cached))
 }
 
-function fetchPage(story: Story, request: FetchRequest, cached: CacheAnswer | undefined): Promise<FetchResult> {
-  const { cache, fetcher } = story.deps
+async function fetchPage(story: Story, request: FetchRequest, cached: CacheAnswer | undefined): Promise<FetchResult> {
+  const { cache, fetcher, clock, onFetched } = story.deps
   const onSent = lateStart(story)
   const sent = onSent === undefined ? request : { ...request, onSent }
   const by = story.task.fetcher ?? fetcher
-  return cache === undefined || cached === undefined ? by.fetch(sent) : cache.fetchThrough(by, sent, cached)
+  const sentAtMs = clock.monotonicMs()
+  const result =
+    cache === undefined || cached === undefined ? await by.fetch(sent) : await cache.fetchThrough(by, sent, cached)
+  onFetched?.(clock.monotonicMs() - sentAtMs)
+  return result
 }
 
 /** The crawl delay where the request is allowed; else how it ends. */

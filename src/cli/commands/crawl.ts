@@ -7,6 +7,7 @@ import type { ResolvedOptions } from '../../config/options.ts'
 import { storeKindOf } from '../../config/store-url.ts'
 import type { CrawlOptions, CrawlRun, CrawlSummary, ForceStart, RunFile } from '../../crawler/contract.ts'
 import type { CommandContext } from '../command.ts'
+import { openCrawlDashboard } from '../crawl-dashboard.ts'
 import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
 import { loadLibrary } from '../library.ts'
@@ -67,10 +68,12 @@ export async function crawlToEnd(
     env: host.env,
     ...(ofFile === undefined ? {} : { file: ofFile.file }),
   }
+  const dashboard = await openCrawlDashboard(context)
   const run = start({
     stdin: host.stdin,
     writeOutput: output.write,
     env: host.env,
+    ...(dashboard === undefined ? {} : { onEvent: dashboard.feed.event }),
     ...(options.processes === 1
       ? {}
       : {
@@ -78,10 +81,15 @@ export async function crawlToEnd(
         }),
     onWarning: (message) => {
       output.hint(clean(message))
+      dashboard?.feed.warning(message)
     },
-    onLog: output.log,
+    onLog: (line) => {
+      output.log(line)
+      dashboard?.feed.log(line)
+    },
   })
-  const summary = await followRun(context, run)
+  dashboard?.attach(run)
+  const summary = await followRun(context, run).finally(() => dashboard?.close())
   if (summary === undefined) {
     output.problem('spoor: stopped at once; the same command goes on')
     return EXIT.interrupted

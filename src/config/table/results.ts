@@ -1,7 +1,7 @@
 /** Options of what comes out and of where it is kept. */
 
 import { choice, duration, list, optionalText, text, toggle } from '../option-row.ts'
-import { parsePart, parseSelect, parseText, parseStoreUrl } from '../parse.ts'
+import { parsePart, parseSelect, parseText, parseToken, parseStoreUrl } from '../parse.ts'
 import { STORE_URLS } from '../store-url.ts'
 import { CRAWL, STORED } from './commands.ts'
 
@@ -55,10 +55,19 @@ export const RESULTS = {
     flag: 'dashboard',
     placeholder: 'HOST:PORT',
     parse: parseText,
-    onlyFor: [],
     group: 'Results',
-    on: CRAWL,
-    doc: 'Serve a live dashboard.',
+    on: [...CRAWL, 'demo'],
+    doc: 'Serve a live dashboard, at 127.0.0.1:4949 when nothing is said; any address but loopback asks for a token.',
+  }),
+  dashboardToken: text({
+    flag: 'dashboard-token',
+    placeholder: 'TOKEN',
+    default: undefined,
+    defaultText: 'none on loopback; elsewhere a new one, which is printed',
+    parse: parseToken,
+    group: 'Results',
+    on: [...CRAWL, 'demo', 'dashboard'],
+    doc: 'What the dashboard asks for before it shows anything; SPOOR_DASHBOARD_TOKEN keeps it out of the list of processes.',
   }),
   okWithFailures: toggle({
     flag: 'ok-with-failures',

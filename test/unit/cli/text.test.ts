@@ -203,6 +203,7 @@ describe('answers for people', () => {
     pid: 7,
     pages: 1234,
     pagesPerSecond: 41.25,
+    fetchMs: null,
   }
   const status: CrawlStatus = {
     task: 'default',
@@ -213,6 +214,7 @@ describe('answers for people', () => {
     skipped: { scope: 3 },
     hosts: 1,
     workers: [worker],
+    counters: { bytes: 0, duplicates: 0, fromCache: 0, requests: 0, invalidUrls: 0, invalidItems: 0 },
     items: 10,
     levels: [{ depth: 0, pending: 0, leased: 2, done: 10, failed: 1, skipped: 3 }],
   }
