@@ -68,7 +68,7 @@ async function items(reader: CrawlReader): Promise<ItemList> {
   return { items: await reader.latestItems(ITEMS) }
 }
 
-export function maxOf(query: URLSearchParams): number {
+function maxOf(query: URLSearchParams): number {
   const max = Number(query.get('max') ?? 50)
   if (!Number.isInteger(max) || max < 1 || max > MAX_PAGE)
     throw invalid('max', `1 to ${MAX_PAGE}`, query.get('max') ?? '')

@@ -33,7 +33,8 @@ describe('help and version', () => {
   test.each([['--help'], ['-h'], ['help']])('%s lists every command', async (word) => {
     const { code, stdout } = await runCommand([word])
     expect(code).toBe(0)
-    for (const { name, summary } of COMMANDS) expect(stdout).toContain(`${name.padEnd(8)}  ${summary}`)
+    const width = Math.max(...COMMANDS.map(({ name }) => name.length))
+    for (const { name, summary } of COMMANDS) expect(stdout).toContain(`${name.padEnd(width)}  ${summary}`)
   })
 
   test.each(COMMAND_NAMES.map((name) => [name]))(

@@ -29,7 +29,7 @@ describe('the guard of the dashboard', () => {
     expect(found(decideAccess(get('/', { host }), LOCAL))).toBe(expected)
   })
 
-  test.each([
+  test.each<readonly [string, string, RequestHead['headers'], unknown]>([
     ['no token', '/', {}, 401],
     ['a wrong one in the address', '/?token=another', {}, 401],
     ['the token in the address', '/?token=a-long-token', {}, 'sign-in'],
@@ -42,7 +42,7 @@ describe('the guard of the dashboard', () => {
       { authorization: 'Bearer x', cookie: 'spoor-4949=a-long-token' },
       401,
     ],
-  ])('elsewhere, with %s', (_name, target, headers, expected) => {
+  ])('elsewhere, with %s', (...[, target, headers, expected]) => {
     expect(found(decideAccess(get(target, { host: 'any.example', ...headers }), OPEN))).toBe(expected)
   })
 
