@@ -10,6 +10,7 @@ import { statusText } from '../../../src/cli/commands/status.ts'
 import { whyText } from '../../../src/cli/commands/why.ts'
 import { defaultOptions } from '../../../src/config/options.ts'
 import type { CrawlStatus, CrawlSummary, ProgressSnapshot } from '../../../src/crawler/contract.ts'
+import { COUNTERS_AT_ZERO } from '../../../src/frontier/counters.ts'
 import { createFakeClock } from '../../../src/testing/fake-clock.ts'
 import { formatBytes, formatCount, formatDuration } from '../../../src/util/format.ts'
 import { collector, hostOf } from './run-command.ts'
@@ -214,7 +215,7 @@ describe('answers for people', () => {
     skipped: { scope: 3 },
     hosts: 1,
     workers: [worker],
-    counters: { bytes: 0, duplicates: 0, fromCache: 0, requests: 0, invalidUrls: 0, invalidItems: 0 },
+    counters: COUNTERS_AT_ZERO,
     items: 10,
     levels: [{ depth: 0, pending: 0, leased: 2, done: 10, failed: 1, skipped: 3 }],
   }
