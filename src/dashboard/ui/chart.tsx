@@ -75,7 +75,10 @@ function optionsOf(element: HTMLElement, unit: string, series: readonly Series[]
       { ...axis, size: 52, values: (_plot, values) => values.map((value) => `${value.toLocaleString('en')}`) },
     ],
     series: [
-      { label: 'at', value: (_plot: uPlot, second: number | null) => (second === null ? '–' : timeOfDay(second * 1000)) },
+      {
+        label: 'at',
+        value: (_plot: uPlot, second: number | null) => (second === null ? '–' : timeOfDay(second * 1000)),
+      },
       ...series.map(({ label, color: name, filled = false }) => ({
         label: `${label} (${unit})`,
         stroke: color(name),
