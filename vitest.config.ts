@@ -21,8 +21,9 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // for hangs alone: a busy machine must not make a test fail
+    testTimeout: 300_000,
+    hookTimeout: 120_000,
     pool: 'forks',
     // one more than there are cores: a test that waits for a process or a lease leaves its core to another
     maxWorkers: availableParallelism() + 1,

@@ -49,6 +49,6 @@ async function create(): Promise<ModelSubject> {
 
 it.skipIf(server === undefined)(
   'the PostgreSQL store answers random sequences of commands as the memory store does',
-  { timeout: 240_000 },
+  { timeout: 300_000 },
   () => compareWithMemory(create, 30),
 )

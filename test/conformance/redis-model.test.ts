@@ -29,6 +29,6 @@ async function create(): Promise<ModelSubject> {
 
 it.skipIf(server === undefined)(
   'the Redis store answers random sequences of commands as the memory store does',
-  { timeout: 240_000 },
+  { timeout: 300_000 },
   () => compareWithMemory(create, 40),
 )

@@ -104,7 +104,7 @@ for (const { name, isThere, start } of storeServers()) {
     let places = 0
     beforeAll(async () => {
       server = await start()
-    }, 120_000)
+    }, 300_000)
     afterAll(async () => {
       await server.stop()
     })
@@ -113,7 +113,7 @@ for (const { name, isThere, start } of storeServers()) {
 
     it.each(['cut', 'hold'] as const)(
       'stop fetching before their leases run out when their line is %s, and go on when it is back',
-      { timeout: 120_000 },
+      { timeout: 300_000 },
       async (how) => {
         await using proxy = await openTcpProxy(server.url)
         const store = place()
@@ -152,7 +152,7 @@ for (const { name, isThere, start } of storeServers()) {
       },
     )
 
-    it(`ride out ${OUTAGE_MS / 1000} s without their server and repeat nothing`, { timeout: 180_000 }, async () => {
+    it(`ride out ${OUTAGE_MS / 1000} s without their server and repeat nothing`, { timeout: 300_000 }, async () => {
       const store = place()
       await withScene(
         () => ({ delayMs: 500 }),
@@ -178,7 +178,7 @@ for (const { name, isThere, start } of storeServers()) {
 
     it(
       'that stood still while their leases moved on settle and export nothing late',
-      { timeout: 120_000 },
+      { timeout: 300_000 },
       async () => {
         const store = place()
         const gate = new AbortController()
@@ -200,7 +200,7 @@ for (const { name, isThere, start } of storeServers()) {
             await untilVisited(site, '/leaf/of-visit-2', 1)
             // the answer waits for the stopped one when it goes on
             gate.abort()
-            await expect.poll(() => site.requestsFor('/held')[0]?.ended, { timeout: 20_000 }).toBe('answered')
+            await expect.poll(() => site.requestsFor('/held')[0]?.ended, { timeout: 120_000 }).toBe('answered')
             still.signal('SIGCONT')
             await untilAsked(site, 'other', requestsOf(site, 'other').length + 5)
             scene.finish()
@@ -216,7 +216,7 @@ for (const { name, isThere, start } of storeServers()) {
       },
     )
 
-    it('whose clocks are an hour apart keep the delay and fetch nothing twice', { timeout: 120_000 }, async () => {
+    it('whose clocks are an hour apart keep the delay and fetch nothing twice', { timeout: 300_000 }, async () => {
       const store = place()
       const [delayMs, rounds] = [40, 40]
       await withScene(
@@ -250,7 +250,7 @@ for (const { name, isThere, start } of storeServers()) {
       )
     })
 
-    it('that find the same URLs at the same instant make one request for each', { timeout: 120_000 }, async () => {
+    it('that find the same URLs at the same instant make one request for each', { timeout: 300_000 }, async () => {
       const store = place()
       await using folder = await openTemporaryFolder()
       const both = new Map<string, () => void>()

@@ -32,7 +32,7 @@ describe.each([
   ['sqlite', readSqlite],
   ['parquet', readParquet],
 ] as const)('an export to %s whose process is killed', (format, read) => {
-  it(`holds each item exactly once after ${String(KILLS)} kills`, { timeout: 120_000 }, async () => {
+  it(`holds each item exactly once after ${String(KILLS)} kills`, { timeout: 300_000 }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'spoor-kill-'))
     const file = join(folder, `out.${format}`)
     const random = seededRandom(format.length * 31)

@@ -68,7 +68,7 @@ describe.skipIf(!canMount)('a full disk', () => {
     expect(await startCrawl(fixture).ended).toMatchObject({ code: 0 })
     expect(repeatsOf(fixture)).toBeLessThanOrEqual(2 * fixture.concurrency)
     await expectComplete(fixture)
-  }, 180_000)
+  }, 300_000)
 
   it('under the output file ends with a clear line, and the file is whole once there is room', async () => {
     await using folder = await openTemporaryFolder()
@@ -86,7 +86,7 @@ describe.skipIf(!canMount)('a full disk', () => {
     disk.resize('256m')
     expect(await startCrawl(fixture).ended).toMatchObject({ code: 0 })
     await expectComplete(fixture)
-  }, 180_000)
+  }, 300_000)
 
   it('under the WARC file ends with status 3 and a clear line, and no page is missing in it once there is room', async () => {
     await using folder = await openTemporaryFolder()
@@ -110,5 +110,5 @@ describe.skipIf(!canMount)('a full disk', () => {
       if (record.type === 'response' || record.type === 'revisit') kept.add(record.targetUri ?? '')
     }
     expect([...kept].filter((url) => !url.endsWith('/robots.txt'))).toHaveLength(600)
-  }, 180_000)
+  }, 300_000)
 })

@@ -15,7 +15,7 @@ const WORKERS = { args: ['--processes', String(PROCESSES), '--cache', 'off'] }
 
 it.runIf(process.platform === 'linux')(
   `goes on without the workers that are killed, and loses nothing (seed ${seed})`,
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async () => {
     const random = seededRandom(seed)
     await using folder = await openTemporaryFolder()
@@ -40,7 +40,7 @@ it.runIf(process.platform === 'linux')(
   },
 )
 
-it('goes on after the process that leads was killed: its workers end with it', { timeout: 120_000 }, async () => {
+it('goes on after the process that leads was killed: its workers end with it', { timeout: 300_000 }, async () => {
   await using folder = await openTemporaryFolder()
   const shape = treeSite(1500, 8, { delayMs: 2 })
   await using site = await openTestSite(shape.handler)
@@ -49,14 +49,14 @@ it('goes on after the process that leads was killed: its workers end with it', {
   await site.waitForRequests(300)
   const workers = await childrenOf(command.pid)
   await command.kill()
-  await expect.poll(() => workers.filter(isAlive), { timeout: 20_000 }).toEqual([])
+  await expect.poll(() => workers.filter(isAlive), { timeout: 120_000 }).toEqual([])
   await expectSound(fixture)
   expect(await startCrawl(fixture, WORKERS).ended).toMatchObject({ code: 0 })
   expect(repeatsOf(fixture)).toBeLessThanOrEqual(PROCESSES * fixture.concurrency)
   await expectComplete(fixture)
 })
 
-it('drains all workers at Ctrl-C and repeats nothing afterwards', { timeout: 120_000 }, async () => {
+it('drains all workers at Ctrl-C and repeats nothing afterwards', { timeout: 300_000 }, async () => {
   await using folder = await openTemporaryFolder()
   const shape = treeSite(1500, 8, { delayMs: 2 })
   await using site = await openTestSite(shape.handler)

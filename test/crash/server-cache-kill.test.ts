@@ -76,7 +76,7 @@ describe.each(CACHE_SERVERS)('a writer of the download cache on $kind that is ki
       expect((await cache.contents()).packedBytes).toBeLessThan(1.1 * cap + LARGE_BYTES + 2 * MB)
       await expectTrueStats({ cache, subject })
     }, cap)
-  }, 120_000)
+  }, 300_000)
 })
 
 /** Kills a writer while a page is on its way; what it acknowledged is there, and what it did not is put anew. */
@@ -86,7 +86,7 @@ async function fillAndKill(scene: Scene, from: number): Promise<readonly number[
   const writer = startCacheWriter({ url: cache.url, nowMs: subject.nowMs(), from })
   await writer.waitFor(3 + Math.floor(random() * 12))
   await expect
-    .poll(async () => (await cache.uploads()).length, { interval: 1, timeout: 30_000 })
+    .poll(async () => (await cache.uploads()).length, { interval: 1, timeout: 120_000 })
     .toBeGreaterThan(before)
   const acknowledged = await writer.kill()
   for (const number of acknowledged) expect(await stateOf(scene, number), `page ${number}`).toBe('whole')

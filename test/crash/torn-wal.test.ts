@@ -48,7 +48,7 @@ it.each([
       await handle.close()
     },
   },
-])('goes on with a write-ahead log $title', { timeout: 120_000 }, async ({ tear }) => {
+])('goes on with a write-ahead log $title', { timeout: 300_000 }, async ({ tear }) => {
   await using folder = await openTemporaryFolder()
   const shape = treeSite(PAGES, 8, { delayMs: 2 })
   await using site = await openTestSite(shape.handler)

@@ -9,7 +9,7 @@ import { crawlFixture, expectComplete, repeatsOf, startCrawl } from './crawl.ts'
 
 const PAGES = 2000
 
-it('fetches no page twice when two commands run at once', { timeout: 120_000 }, async () => {
+it('fetches no page twice when two commands run at once', { timeout: 300_000 }, async () => {
   await using folder = await openTemporaryFolder()
   const shape = treeSite(PAGES, 8, { delayMs: 4 })
   await using site = await openTestSite(shape.handler)
@@ -30,7 +30,7 @@ it('fetches no page twice when two commands run at once', { timeout: 120_000 }, 
   await expectComplete(first)
 })
 
-it('takes up at once what a killed command held while another one lives', { timeout: 120_000 }, async () => {
+it('takes up at once what a killed command held while another one lives', { timeout: 300_000 }, async () => {
   await using folder = await openTemporaryFolder()
   const shape = treeSite(PAGES, 8, { delayMs: 4 })
   await using site = await openTestSite(shape.handler)

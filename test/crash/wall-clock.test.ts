@@ -25,7 +25,7 @@ function withClock(startMs: number, jumpMs: number): { readonly env: Record<stri
 it.each([
   { title: 'forward', jumpMs: HOUR_MS },
   { title: 'back', jumpMs: -HOUR_MS },
-])('fetches each page once when the clock jumps $title in mid-crawl', { timeout: 120_000 }, async ({ jumpMs }) => {
+])('fetches each page once when the clock jumps $title in mid-crawl', { timeout: 300_000 }, async ({ jumpMs }) => {
   await using folder = await openTemporaryFolder()
   const shape = treeSite(PAGES, 8, { delayMs: 2 })
   await using site = await openTestSite(shape.handler)
@@ -41,7 +41,7 @@ it.each([
 
 it(
   'takes up a killed crawl at once although the clock went back an hour in between',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     await using folder = await openTemporaryFolder()
     const shape = treeSite(PAGES, 8, { delayMs: 2 })

@@ -48,7 +48,7 @@ describe('a crawl of a site that is cached', () => {
     const second = await crawl(folder.path, site.url(shape.seed), '--fresh', '--delay', '1s')
     expect(second).toMatchObject({ pages: 1000, fromCache: 1000, bytes: 0, finishReason: 'finished' })
     expect(site.log.map(({ path }) => path)).toEqual([])
-  }, 120_000)
+  }, 300_000)
 
   it.each(['sqlite', 'files'])('gives the same items offline, from a copied folder (%s)', async (store) => {
     await using folder = await openTemporaryFolder()
@@ -209,7 +209,7 @@ describe('what a server answers', () => {
       fromCache: 300,
       failed: 0,
     })
-  }, 120_000)
+  }, 300_000)
 
   it('stands under a readable name in the files store', async () => {
     await using folder = await openTemporaryFolder()
@@ -270,7 +270,7 @@ describe('spoor crawl --warc', () => {
     expect(JSON.parse(end.stdout), end.stderr).toMatchObject({ faults: 0 })
     const summary = await crawl(other, site.url(shape.seed), '--cache', 'offline')
     expect(summary).toMatchObject({ pages: 200, fromCache: 200, failed: 0 })
-  }, 120_000)
+  }, 300_000)
 })
 
 describe('spoor crawl --warc with worker processes', () => {

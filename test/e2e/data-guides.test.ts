@@ -37,7 +37,7 @@ async function expectGuide(
   await writeFile(join(folder.path, 'package.json'), '{"type":"module"}')
   await writeFile(join(folder.path, 'program.ts'), program.replaceAll('https://example.com/', site.url('/')))
   const jiti = join(root, 'node_modules/jiti/lib/jiti-cli.mjs')
-  await run(process.execPath, [jiti, 'program.ts'], { cwd: folder.path, timeout: 60_000 })
+  await run(process.execPath, [jiti, 'program.ts'], { cwd: folder.path, timeout: 300_000 })
   const exported = await runSpoor(['export', '-o', '-', '--format', 'jsonl'], { cwd: folder.path })
   const items = exported.stdout
     .trimEnd()

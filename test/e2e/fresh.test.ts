@@ -3,7 +3,7 @@ import { treeSite } from '../../src/testing/site-shapes.ts'
 import { openTestSite } from '../../src/testing/site.ts'
 import { openTemporaryFolder, runSpoor, startSpoor, untilRequests } from '../support/command.ts'
 
-it('does not forget a crawl while another process is at it', { timeout: 60_000 }, async () => {
+it('does not forget a crawl while another process is at it', { timeout: 300_000 }, async () => {
   await using folder = await openTemporaryFolder()
   const shape = treeSite(400, 6, { delayMs: 20 })
   await using site = await openTestSite(shape.handler)

@@ -30,7 +30,7 @@ function zipOf(name: string, content: Buffer): Buffer {
   return Buffer.concat([local, central, end])
 }
 
-it('streams it', { timeout: 120_000 }, async () => {
+it('streams it', { timeout: 300_000 }, async () => {
   await using folder = await openTemporaryFolder()
   await using site = await openTestSite(() => ({}))
   const { host } = new URL(site.url('/'))

@@ -116,7 +116,7 @@ it('waits for a robots.txt that cannot be had, and then fetches what it allows',
   expect((await urlsOf(folder.path)).toSorted()).toEqual([1, 3, 4, 5].map((page) => `http://a.test/${page}`))
 })
 
-it('comes to its end although a host is dead, and crawls the others', { timeout: 90_000 }, async () => {
+it('comes to its end although a host is dead, and crawls the others', { timeout: 300_000 }, async () => {
   await using folder = await openTemporaryFolder()
   await using site = await openTestSite({ '*': {} })
   const closed = createServer().listen(0, '127.0.0.1')
@@ -131,7 +131,7 @@ it('comes to its end although a host is dead, and crawls the others', { timeout:
   expect((await urlsOf(folder.path)).toSorted()).toEqual(numberedUrls('a.test', 40).toSorted())
 })
 
-it('does not let one slow host with many pages delay nine small ones', { timeout: 60_000 }, async () => {
+it('does not let one slow host with many pages delay nine small ones', { timeout: 300_000 }, async () => {
   await using folder = await openTemporaryFolder()
   await using site = await openTestSite({ '//slow.test/*': { delayMs: 100 }, '*': { delayMs: 5 } })
   const small = Array.from({ length: 9 }, (_, index) => numberedUrls(`small${index}.test`, 5)).flat()

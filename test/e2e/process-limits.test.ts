@@ -8,7 +8,7 @@ const PAGES = 3000
 it.each([
   { limit: ['--max-bytes', '20kb'], finishReason: 'max-bytes' },
   { limit: ['--max-time', '3s'], finishReason: 'max-time' },
-])('worker processes end well at $finishReason, and go on without it', { timeout: 120_000 }, async (row) => {
+])('worker processes end well at $finishReason, and go on without it', { timeout: 300_000 }, async (row) => {
   await using folder = await openTemporaryFolder()
   const shape = treeSite(PAGES, 8, { delayMs: 10 })
   await using site = await openTestSite(shape.handler)

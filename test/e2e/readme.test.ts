@@ -30,7 +30,7 @@ it('crawls the site, keeps the items and leaves out what the example leaves out'
   const program = (example ?? '').replace('https://example.com/', site.url('/'))
   await writeFile(join(folder.path, 'example.ts'), program)
   const jiti = join(root, 'node_modules/jiti/lib/jiti-cli.mjs')
-  await run(process.execPath, [jiti, 'example.ts'], { cwd: folder.path, timeout: 30_000 })
+  await run(process.execPath, [jiti, 'example.ts'], { cwd: folder.path, timeout: 120_000 })
 
   const exported = await runSpoor(['export', '-o', '-', '--format', 'jsonl'], { cwd: folder.path })
   const items = exported.stdout

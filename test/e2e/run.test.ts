@@ -191,7 +191,7 @@ it('writes several tasks to stdout as lines of JSON, and refuses what has one he
   const lines = await runSpoor(['run', 'tasks.js', '-o', '-', '--quiet'], { cwd: folder.path })
   expect(lines.code).toBe(0)
   expect(itemsIn(lines.stdout)).toMatchObject([{ title: 'A' }, { title: 'A' }])
-}, 60_000)
+}, 300_000)
 
 it.each([
   ['missing.ts', 'missing.ts: expected a file, found nothing there'],

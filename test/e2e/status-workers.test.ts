@@ -44,7 +44,7 @@ async function expectWorkersOf(store: readonly string[], folder: string): Promis
     const fast = workers.filter(({ alive, pages, pagesPerSecond }) => alive && pages > 0 && pagesPerSecond > 0)
     return fast.map(({ pid }) => pid).toSorted((a, b) => Number(a) - Number(b))
   }
-  await expect.poll(busy, { timeout: 60_000, interval: 200 }).toEqual(started)
+  await expect.poll(busy, { timeout: 300_000, interval: 200 }).toEqual(started)
   const workers = await workersOf(store)
   expect(new Set(workers.map(({ owner }) => owner)).size).toBe(2)
   expect(new Set(workers.map(({ machine }) => machine)).size).toBe(1)
@@ -60,13 +60,13 @@ async function expectWorkersOf(store: readonly string[], folder: string): Promis
 }
 
 describe('status shows each worker with its rate', () => {
-  it('of the embedded store', { timeout: 120_000 }, async () => {
+  it('of the embedded store', { timeout: 300_000 }, async () => {
     await using folder = await openTemporaryFolder()
     await expectWorkersOf(['--dir', folder.path], folder.path)
   })
 
   for (const { name, isThere, start } of storeServers()) {
-    it.runIf(isThere)(`of a store on ${name}`, { timeout: 120_000 }, async () => {
+    it.runIf(isThere)(`of a store on ${name}`, { timeout: 300_000 }, async () => {
       await using folder = await openTemporaryFolder()
       const server = await start()
       try {

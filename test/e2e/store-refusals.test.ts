@@ -22,7 +22,7 @@ async function expectRefusal(store: string, sentence: RegExp): Promise<void> {
   }
 }
 
-it.each(['postgres', 'redis', 'mongodb'])('%s where nothing listens', { timeout: 120_000 }, async (scheme) => {
+it.each(['postgres', 'redis', 'mongodb'])('%s where nothing listens', { timeout: 300_000 }, async (scheme) => {
   await expectRefusal(`${scheme}://user:${SECRET}@127.0.0.1:1/0`, /expected a .*(server|Redis)/)
 })
 
@@ -40,16 +40,16 @@ describe.runIf(serviceUrl('POSTGRES') !== undefined)('PostgreSQL', () => {
     await client.connect()
     await client.query(`CREATE ROLE weak LOGIN PASSWORD '${SECRET}'; REVOKE CREATE ON SCHEMA public FROM PUBLIC`)
     await client.end()
-  }, 120_000)
+  }, 300_000)
   afterAll(async () => {
     await server.stop()
   })
 
-  it('refuses a wrong password', { timeout: 120_000 }, async () => {
+  it('refuses a wrong password', { timeout: 300_000 }, async () => {
     await expectRefusal(as('spoor', `wrong${SECRET}`), /password/)
   })
 
-  it('refuses a user without rights', { timeout: 120_000 }, async () => {
+  it('refuses a user without rights', { timeout: 300_000 }, async () => {
     await expectRefusal(as('weak', SECRET), /right|no crawl/)
   })
 })
@@ -62,22 +62,22 @@ describe.runIf(serviceUrl('REDIS') !== undefined)('Redis', () => {
     const admin = new Redis(server.port, { password: SECRET, protocol: 2 })
     await admin.acl('SETUSER', 'weak', 'on', `>${SECRET}`, '~*', '+ping', '+info', '+select')
     admin.disconnect()
-  }, 120_000)
+  }, 300_000)
   afterAll(async () => {
     await server.stop()
   })
 
-  it('refuses a wrong password', { timeout: 120_000 }, async () => {
+  it('refuses a wrong password', { timeout: 300_000 }, async () => {
     await expectRefusal(as(`:wrong${SECRET}`), /password/)
   })
 
-  it('refuses a user without rights', { timeout: 120_000 }, async () => {
+  it('refuses a user without rights', { timeout: 300_000 }, async () => {
     await expectRefusal(as(`weak:${SECRET}`), /right/)
   })
 })
 
 describe.runIf(serviceUrl('MONGODB') !== undefined)('MongoDB', () => {
-  it('refuses a wrong password', { timeout: 180_000 }, async () => {
+  it('refuses a wrong password', { timeout: 300_000 }, async () => {
     const server = await startMongodb({ setup: { user: 'spoor', password: SECRET } })
     try {
       const url = `mongodb://spoor:wrong${SECRET}@127.0.0.1:${server.port}/spoor?authSource=admin&authMechanism=SCRAM-SHA-256`

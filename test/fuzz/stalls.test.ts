@@ -63,13 +63,13 @@ async function worstOf(answer: SiteAnswer, options: CrawlerOptions): Promise<num
 }
 
 describe('the event loop', () => {
-  it.each(PAGES)(`is not held up for ${LONGEST_STALL_MS} ms by %s`, { timeout: 120_000 }, async (_name, answer) => {
+  it.each(PAGES)(`is not held up for ${LONGEST_STALL_MS} ms by %s`, { timeout: 300_000 }, async (_name, answer) => {
     expect(await worstOf(answer, { maxDepth: 0, robots: false, cache: 'off' })).toBeLessThan(LONGEST_STALL_MS)
   })
 
   it.each(TREES)(
     'is not held up either when fields are taken out of a page of %j',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async (piece) => {
       const select = [{ name: 'h', field: 'h1', many: false }]
       const options = { maxDepth: 0, robots: false, cache: 'off' as const, select }

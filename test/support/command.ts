@@ -11,7 +11,7 @@ import type { TestSite } from '../../src/testing/site.ts'
 const MAIN = join(import.meta.dirname, '../../dist/cli/main.js')
 
 /** A command that is still running by then is killed and reported: nothing waits for ever. */
-const DEADLINE_MS = 120_000
+const DEADLINE_MS = 180_000
 
 export interface CommandEnd {
   readonly code: number | null

@@ -91,7 +91,7 @@ it('a request in flight does not fail for the time that a handler has blocked', 
   expect(told).toContainEqual(
     expect.objectContaining({ handler: '**/spin (countPrimes)', task: 'default', url: server.url('/spin') }),
   )
-}, 30_000)
+}, 300_000)
 
 it('a handler that blocks before its first wait is named, among others as well', async () => {
   await using folder = await openTemporaryFolder()
@@ -120,4 +120,4 @@ it('a handler that blocks before its first wait is named, among others as well',
   ])
   const told = warnings.filter(({ message }) => message.includes('blocked the event loop'))
   expect(told).toContainEqual(expect.objectContaining({ handler: 'detail', url: server.url('/detail') }))
-}, 30_000)
+}, 300_000)

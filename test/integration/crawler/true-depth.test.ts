@@ -43,7 +43,7 @@ async function depthsOf(dir: string): Promise<Map<string, number>> {
 
 it(
   `crawls exactly the pages within the limit, each at its shortest distance (${GRAPHS} graphs)`,
-  { timeout: 240_000 },
+  { timeout: 300_000 },
   async () => {
     await using folder = await openTemporaryFolder()
     await using site = await openTestSite({})

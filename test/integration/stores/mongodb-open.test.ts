@@ -147,7 +147,7 @@ describe.skipIf(server === undefined)('a MongoDB store', () => {
     expect(await other.verify()).toEqual([])
     await Promise.all([store.close(), other.close()])
     await place.drop()
-  }, 120_000)
+  }, 300_000)
 
   it('begins anew when it is further behind than the log is kept', async () => {
     const place = await freshUrl(server ?? '')
@@ -160,5 +160,5 @@ describe.skipIf(server === undefined)('a MongoDB store', () => {
     expect(await busy.verify()).toEqual([])
     await Promise.all([busy.close(), slow.close()])
     await place.drop()
-  }, 120_000)
+  }, 300_000)
 })

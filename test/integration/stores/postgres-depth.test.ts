@@ -87,7 +87,7 @@ const byPage = (a: readonly [number, number], b: readonly [number, number]): num
 
 it.skipIf(server === undefined)(
   `four workers that find short cuts late give every page its shortest distance (seed ${seed})`,
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     if (database === undefined) throw new Error('Expected a database')
     const graph = graphOf(seededRandom(seed))

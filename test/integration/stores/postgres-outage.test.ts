@@ -75,7 +75,7 @@ async function startProxy(to: string): Promise<Proxy> {
 describe.skipIf(server === undefined)('when the line to PostgreSQL is cut', () => {
   it.each<Cut>(['before the commit', 'after the commit'])(
     '%s, everything is done once and said to be done',
-    { timeout: 60_000 },
+    { timeout: 300_000 },
     async (cut) => {
       const database = await testDatabase(server ?? '')
       const proxy = await startProxy(database.url)
@@ -104,7 +104,7 @@ describe.skipIf(server === undefined)('when the line to PostgreSQL is cut', () =
     },
   )
 
-  it('for every session again and again, workers go on and lose nothing', { timeout: 120_000 }, async () => {
+  it('for every session again and again, workers go on and lose nothing', { timeout: 300_000 }, async () => {
     const database = await testDatabase(server ?? '')
     const { store } = await database.open()
     await store.frontier.openTask(settings())
@@ -147,10 +147,10 @@ describe.skipIf(server === undefined)('when the PostgreSQL server', () => {
   let own: PrivateServer | undefined
   beforeAll(async () => {
     if (server !== undefined) own = await start()
-  }, 60_000)
+  }, 300_000)
   afterAll(() => own?.stop())
 
-  it('crashes and comes back in mid-crawl, everything is done once', { timeout: 120_000 }, async () => {
+  it('crashes and comes back in mid-crawl, everything is done once', { timeout: 300_000 }, async () => {
     if (own === undefined) throw new Error('Expected a server')
     const { url, halt, resume } = own
     const store = await openPostgresStore({ url, clock: systemClock, random: systemRandom })

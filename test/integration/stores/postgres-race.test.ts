@@ -25,7 +25,7 @@ function given(): TestDatabase {
 }
 
 describe.skipIf(server === undefined)('several processes on one PostgreSQL server', () => {
-  it('lease nothing twice and keep every host’s limits, with clocks an hour apart', { timeout: 120_000 }, async () => {
+  it('lease nothing twice and keep every host’s limits, with clocks an hour apart', { timeout: 300_000 }, async () => {
     const { url, open } = given()
     const { store } = await open()
     const places = { delayMs: DELAY_MS, loopbackDelayMs: DELAY_MS, maxInFlightPerHost: PLACES }
@@ -63,7 +63,7 @@ describe.skipIf(server === undefined)('several processes on one PostgreSQL serve
     await store.close()
   })
 
-  it('a worker that was stopped and comes back too late has lost its lease', { timeout: 60_000 }, async () => {
+  it('a worker that was stopped and comes back too late has lost its lease', { timeout: 300_000 }, async () => {
     const { url, open, reset } = given()
     await reset()
     const { store } = await open()
@@ -87,7 +87,7 @@ describe.skipIf(server === undefined)('several processes on one PostgreSQL serve
     await store.close()
   })
 
-  it('what a killed worker held comes back at once, to whoever is at work', { timeout: 60_000 }, async () => {
+  it('what a killed worker held comes back at once, to whoever is at work', { timeout: 300_000 }, async () => {
     const { url, open, reset } = given()
     await reset()
     const { store } = await open()
@@ -104,7 +104,7 @@ describe.skipIf(server === undefined)('several processes on one PostgreSQL serve
     expect(again?.attempt).toBe(2)
     // whether its lease ran out or its death was noticed first, the dead one is no worker in the end
     await expect
-      .poll(async () => (await frontier.workers()).filter(({ alive }) => alive).length, { timeout: 20_000 })
+      .poll(async () => (await frontier.workers()).filter(({ alive }) => alive).length, { timeout: 120_000 })
       .toBe(1)
     await store.close()
   })

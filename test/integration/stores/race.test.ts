@@ -52,7 +52,7 @@ function mostInFlight(lines: readonly Line[]): number {
   return most
 }
 
-it('four processes on one file lease nothing twice and keep every host’s limits', { timeout: 120_000 }, async () => {
+it('four processes on one file lease nothing twice and keep every host’s limits', { timeout: 300_000 }, async () => {
   const places = { delayMs: DELAY_MS, loopbackDelayMs: DELAY_MS, maxInFlightPerHost: PLACES }
   const store = await openSqliteStore({ dir, clock: systemClock, random: systemRandom })
   await store.frontier.openTask(settings(places))

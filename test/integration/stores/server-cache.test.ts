@@ -56,14 +56,14 @@ describe.each(CACHE_SERVERS)('a download cache on $kind', (server) => {
     const { entries, bodies, diskBytes } = await subject.store.stats()
     expect({ entries, bodies }).toEqual({ entries: 0, bodies: 0 })
     expect(diskBytes).toBeLessThan(2 * MB)
-  }, 120_000)
+  }, 300_000)
 
   test('does not keep a body of more than 256 MB', async () => {
     await using opened = await open(server)
     const { subject } = opened
     await putPage(subject, 'https://a.test/huge', new Uint8Array(256 * MB + 1))
     await expectMiss(subject.store, idOf(subject, 'https://a.test/huge'))
-  }, 60_000)
+  }, 300_000)
 
   test('loses no body that some delete while others begin to use it', async () => {
     await using opened = await open(server)
@@ -74,7 +74,7 @@ describe.each(CACHE_SERVERS)('a download cache on $kind', (server) => {
       stores.map((store, index) => scuffle({ ...subject, store }, { index, random: seededRandom(index + 1), last })),
     )
     await expectLeft(subject, last)
-  }, 120_000)
+  }, 300_000)
 
   test('loses no body over which two processes scuffle, and keeps none that is left over', async () => {
     await using opened = await open(server)
@@ -90,7 +90,7 @@ describe.each(CACHE_SERVERS)('a download cache on $kind', (server) => {
     const { pages, blobs, bodyBytes, packedBytes, looseParts } = await cache.contents()
     expect(await subject.store.stats()).toMatchObject({ entries: pages, bodies: blobs, bodyBytes, packedBytes })
     expect(looseParts).toBe(0)
-  }, 120_000)
+  }, 300_000)
 
   test('stays below its cap while pages come in, and forgets the least recently used', async () => {
     const cap = 2 * MB
@@ -105,7 +105,7 @@ describe.each(CACHE_SERVERS)('a download cache on $kind', (server) => {
     }
     await expectMiss(subject.store, idOf(subject, pageUrl(0)))
     await expectBody(subject.store, idOf(subject, pageUrl(59)), noise(100_000, 60))
-  }, 120_000)
+  }, 300_000)
 
   test('takes away what a writer that died had sent of a large body', async () => {
     await using opened = await open(server)
@@ -113,14 +113,16 @@ describe.each(CACHE_SERVERS)('a download cache on $kind', (server) => {
     for (let round = 0; (await cache.uploads()).length === 0; round += 1) {
       expect(round, 'writers that had finished all they began').toBeLessThan(15)
       const writer = startCacheWriter({ url: cache.url, nowMs: subject.nowMs(), from: round * 1000 })
-      await expect.poll(async () => (await cache.uploads()).length, { interval: 1, timeout: 30_000 }).toBeGreaterThan(0)
+      await expect
+        .poll(async () => (await cache.uploads()).length, { interval: 1, timeout: 120_000 })
+        .toBeGreaterThan(0)
       await writer.kill()
     }
     expect((await cache.contents()).looseParts).toBeGreaterThan(0)
     await subject.advance(2 * HOUR_MS)
     await subject.store.prune({})
     expect(await cache.contents()).toMatchObject({ looseParts: 0, uploads: 0 })
-  }, 120_000)
+  }, 300_000)
 })
 
 /** Exactly these pages, each with its body. */
