@@ -173,6 +173,13 @@ export function parseSelect(raw: string): Parsed<FieldSelector> {
   return value({ name, field, many: match?.[2] !== undefined, ...(as === undefined ? {} : { as }) })
 }
 
+/** A field whose values are URLs: `CSS@ATTR`, or with a prefix as in `--select`. */
+export function parseFileField(raw: string): Parsed<string> {
+  const field = raw.trim()
+  const isSound = /^[a-z]+:\s*\S/.test(field) || /\S@[A-Za-z_][\w:.-]*$/.test(field)
+  return isSound ? value(field) : wanted(`CSS@ATTR, as in 'img@src' or 'a[href$=".pdf"]@href'`)
+}
+
 const PORT = String.raw`\d{0,5}`
 const HOST = String.raw`(?:\[[0-9A-Fa-f:.]+\]|[^:[\]\s]*)`
 const CONNECT_TO = new RegExp(`^${HOST}:(${PORT}):${HOST}:(${PORT})$`)

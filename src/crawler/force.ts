@@ -7,6 +7,7 @@ import type { Parts } from './compose.ts'
 import type { LaunchOptions } from './launch-options.ts'
 import { engineOptionsOf } from './settings.ts'
 import type { OpenTask } from './task.ts'
+import { saveFile } from '../util/save-file.ts'
 import { startReporting, type WorkerReporter } from './worker-report.ts'
 
 export interface EngineForceStart {
@@ -26,6 +27,7 @@ export function startEngineForce({ parts, tasks, launch, fed, onEvent, afterSett
     clock,
     random,
     log,
+    saveFile: (bytes, ending) => saveFile(options.dir, bytes, ending),
     cookiesVersion: (session, url) => parts.cookies.versionFor(session, url),
     beforeSettle: () => saveLearnt(tasks),
     ...(afterSettle === undefined ? {} : { afterSettle }),

@@ -3,7 +3,7 @@
 import type { ResolvedOptions } from '../config/options.ts'
 import { CrawlError } from '../core/errors.ts'
 import type { EngineEvent, FinishReason } from '../engine/contract.ts'
-import { selectSchema } from '../extract/select.ts'
+import { selectSchema, urlSchema } from '../extract/select.ts'
 import { planOf } from '../extract/schema/plan.ts'
 import { feedSeeds, type SeedEntry, type Seeds } from '../engine/feed.ts'
 import type { FrontierStats } from '../frontier/contract.ts'
@@ -380,9 +380,8 @@ function isSame(a: FrontierStats['counters'], b: FrontierStats['counters']): boo
 }
 
 /** Throws CONFIG_INVALID for a field that cannot be looked for, before anything is opened. */
-function checkSelects({ select }: ResolvedOptions): void {
-  const schema = selectSchema(select)
-  if (schema !== undefined) planOf(schema)
+function checkSelects({ select, downloads }: ResolvedOptions): void {
+  for (const schema of [selectSchema(select), urlSchema(downloads)]) if (schema !== undefined) planOf(schema)
 }
 
 function nothingToCrawl({ dir, task }: ResolvedOptions): string {

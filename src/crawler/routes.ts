@@ -3,6 +3,7 @@
 import { cacheOverrideOf } from '../cache/override.ts'
 import { CrawlError } from '../core/errors.ts'
 import type { EngineTask } from '../engine/contract.ts'
+import { urlSchema } from '../extract/select.ts'
 import type { RenderMode } from '../fetch/contract.ts'
 import { createRuleChooser } from '../rules/choose.ts'
 import { listOf } from '../rules/pattern.ts'
@@ -27,8 +28,11 @@ export function routesOf(
 
 function taskOfRule(rule: Rule, task: EngineTask): EngineTask {
   const { handler, timeoutMs, handlerTimeoutMs, retries, cache } = rule
+  const { downloads: own, ...others } = task
+  const downloads = rule.downloads === undefined ? own : urlSchema(listOf(rule.downloads))
   return {
-    ...task,
+    ...others,
+    ...(downloads === undefined ? {} : { downloads }),
     ruleName: nameOfRule(rule),
     handler: handler === undefined ? { kind: 'page-record' } : { kind: 'user', handle: handler },
     ...(timeoutMs === undefined ? {} : { timeoutMs }),

@@ -17,6 +17,8 @@ export interface RuleSettings {
   readonly cache?: CacheMode | CacheOverride
   /** Whether a browser renders the page. */
   readonly render?: RenderMode
+  /** Fields whose values are URLs of files to be kept: `'img@src'`, or many; an empty list: none. */
+  readonly downloads?: string | readonly string[]
 }
 
 interface RuleFields extends RuleSettings {

@@ -4,7 +4,7 @@ import { parseRecrawl } from '../config/recrawl.ts'
 import { cacheOverrideOf } from '../cache/override.ts'
 import type { OptionKey, ResolvedOptions } from '../config/options.ts'
 import { nearestName } from '../config/nearest.ts'
-import { parseDuration, parseSize } from '../config/parse.ts'
+import { parseDuration, parseFileField, parseSize } from '../config/parse.ts'
 import type { CacheMode } from '../core/request.ts'
 import { CrawlError, isCrawlError } from '../core/errors.ts'
 import type { Middleware, TaskLimits } from '../engine/contract.ts'
@@ -49,6 +49,7 @@ const CHECKS: TaskChecks = {
   },
   duration: (value) => problemOf(parseDuration(String(value))),
   size: (value) => problemOf(parseSize(String(value))),
+  fileField: (value) => problemOf(parseFileField(String(value))),
   recrawl: (value) => problemOf(parseRecrawl(String(value))),
   cache: (value) => {
     try {
@@ -101,13 +102,14 @@ export function routingOf(from: readonly Rule[] | Routing | undefined): Pick<Lau
 
 /** A flag says it for all tasks. */
 function optionsOf(task: Task, { options, given }: PlanContext, isOneOfMany: boolean): ResolvedOptions {
-  const { maxDepth, waitTime, cookies, headers, fetcher, recrawl } = task
+  const { maxDepth, waitTime, cookies, headers, fetcher, recrawl, downloads } = task
   const { kind } = scopeOf(task)
   const own: Partial<ResolvedOptions> = {
     ...(maxDepth === undefined ? {} : { maxDepth }),
     ...(waitTime === undefined ? {} : { delayMs: durationOf(waitTime) }),
     ...(kind === undefined ? {} : { scope: kind }),
     ...(recrawl === undefined ? {} : { recrawl: String(recrawl) }),
+    ...(downloads === undefined ? {} : { downloads: listOf(downloads) }),
     ...(cookies === undefined ? {} : { cookies: pairsOf(cookies) }),
     ...(headers === undefined ? {} : { headers: pairsOf(headers) }),
     ...(typeof fetcher === 'string' ? { render: RENDER_OF[fetcher] } : {}),

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import type { ResolvedOptions } from '../config/options.ts'
 import { CrawlError } from '../core/errors.ts'
-import { selectSchema } from '../extract/select.ts'
+import { selectSchema, urlSchema } from '../extract/select.ts'
 import type { EngineTask } from '../engine/contract.ts'
 import { createDoor } from '../engine/enqueue.ts'
 import type { RenderMode } from '../fetch/contract.ts'
@@ -110,6 +110,7 @@ function engineTaskOf(
 ): EngineTask {
   const { options, handler, onFailed, handlerTimeoutMs, fetcher, middleware = [] } = launch
   const fields = selectSchema(options.select)
+  const downloads = urlSchema(options.downloads)
   return {
     ...pick(launch, ['limits', 'priority']),
     ...(middleware.length === 0 ? {} : { middleware }),
@@ -126,6 +127,8 @@ function engineTaskOf(
       ? { visits: { bounds: boundsOf(options), isRound: round !== undefined } }
       : {}),
     ...(fields === undefined ? {} : { fields }),
+    ...(downloads === undefined ? {} : { downloads }),
+    ...(options.maxDownloadBytes === undefined ? {} : { maxDownloadBytes: options.maxDownloadBytes }),
     ...requestHeadersOf(options),
     ...renderPart(options),
     allowPrivate: options.allowPrivate,

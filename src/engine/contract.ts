@@ -17,6 +17,7 @@ import type { RobotsSource } from '../robots/contract.ts'
 import type { UrlPattern } from '../rules/contract.ts'
 import type { Store } from '../stores/contract.ts'
 import type { Random } from '../util/random.ts'
+import type { SavedFile } from '../util/save-file.ts'
 
 /** Labels whose user data nobody has declared. */
 export type AnyLabels = Readonly<Record<string, JsonObject>>
@@ -159,6 +160,20 @@ export interface HandlerContext<L extends object = AnyLabels, K = unknown> exten
   enqueueLinks(options?: EnqueueLinksOptions<L>): Promise<void>
   addRequests(requests: readonly (string | URL | LabelledRequest<L>)[]): Promise<void>
   pushData(data: JsonObject | readonly JsonObject[]): Promise<void>
+  /**
+   * Queues files (pictures, PDFs) to be fetched and kept in the data folder, once each, named by their content. Each
+   * becomes an item `{ url, finalUrl, page, path, sha256, bytes, contentType, fetchedAt }` when it has come. From any host,
+   * whatever the scope; but politeness, robots.txt and `exclude` hold, and what the crawl knows already is not fetched again.
+   */
+  download(urls: string | URL | readonly (string | URL)[], options?: DownloadOptions): Promise<void>
+}
+
+export interface DownloadOptions {
+  readonly priority?: number
+  /** Default: as the crawl has it. `off` keeps no second copy in the download cache. */
+  readonly cache?: CacheMode | CacheOverride
+  /** Becomes part of the item. */
+  readonly userData?: JsonObject
 }
 
 /**
@@ -253,6 +268,10 @@ export interface EngineTask {
   readonly seedHeaders: Readonly<Record<string, string>>
   readonly allowPrivate: boolean
   readonly respectRobots: boolean
+  /** Fields whose values are URLs of files to be kept. */
+  readonly downloads?: ExtractSchema
+  /** Of a file to be kept; a longer one is a failure `too-large`. Default: the fetcher's. */
+  readonly maxDownloadBytes?: number
   /** How pages are shown to a browser. Default: they are not. */
   readonly render?: RenderSettings
   /** Names the rule when a page with this content has come too often under other URLs: its links are a trap. */
@@ -317,6 +336,8 @@ export interface EngineDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+  /** Keeps a file in the data folder; see src/util/save-file.ts. */
+  readonly saveFile: (bytes: Uint8Array, ending: string) => Promise<SavedFile>
   /** A hash of the cookies that a request to the URL would carry: '' for none. */
   readonly cookiesVersion: (session: string, url: string) => string
   /** Called right before each batch of settlements: cookies and scope that were learnt with it are made durable. */

@@ -11,6 +11,7 @@ import { canonicalOf, fingerprintOf, hostKeyOf, parseHttpUrl } from '../url/cano
 import type { Scope } from '../url/scope.ts'
 import type { Random } from '../util/random.ts'
 import type { Candidate, Door, RequestDraft } from './contract.ts'
+import { DOWNLOAD_LABEL } from './download-requests.ts'
 
 export interface DoorOptions {
   readonly settings: TaskSettings
@@ -81,7 +82,9 @@ class TaskDoor implements Door {
       scope.addSeed(parsed.url)
       onScopeGrown?.(parsed.url)
     }
-    const skip = this.#judge({ url: parsed.url, depth: from.depth }, parsed.hostKey)?.skip
+    const { depth, label } = from
+    const draft = label === DOWNLOAD_LABEL ? { label } : {}
+    const skip = this.#judge({ url: parsed.url, depth, draft }, parsed.hostKey)?.skip
     // --match says which links to follow; a seed is asked for by name, and so is where it leads
     if (skip !== undefined && !(skip === 'filtered' && isSeed)) return { skip }
     return this.#request({}, { ...parsed, depth: from.depth })
@@ -102,10 +105,11 @@ class TaskDoor implements Door {
     return fingerprintOf(this.#identityOf(canonicalOf(url)))
   }
 
-  #judge({ url, depth, nofollow }: Candidate, hostKey: string): Refusal | undefined {
+  #judge({ url, depth, nofollow, draft }: Candidate, hostKey: string): Refusal | undefined {
+    const isDownload = draft?.label === DOWNLOAD_LABEL
     const { scope, settings, maxUrlBytes, obeyNofollow, trapOf } = this.#options
     if (url.length > maxUrlBytes) return { skip: 'url-too-long' }
-    const verdict = scope.decide(url, hostKey)
+    const verdict = isDownload ? verdictOnFile(scope, url) : scope.decide(url, hostKey)
     if (verdict !== 'in') return { skip: verdict }
     if (nofollow === true && obeyNofollow) return { skip: 'nofollow' }
     if (settings.maxDepth !== undefined && depth > settings.maxDepth) return { skip: 'depth' }
@@ -136,6 +140,11 @@ class TaskDoor implements Door {
       ...(draft.cache === undefined ? {} : { cache: cacheOverrideOf(draft.cache) }),
     }
   }
+}
+
+/** Pages show pictures of other hosts, and `--match` says which links to follow. */
+function verdictOnFile(scope: Scope, url: string): 'in' | 'filtered' {
+  return scope.isExcluded(url) ? 'filtered' : 'in'
 }
 
 /** The rule that fired is kept with the request, for those who ask why. */

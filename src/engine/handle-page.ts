@@ -23,6 +23,7 @@ import {
 import { trapRefusal } from './enqueue.ts'
 import { MAX_FIELD_CHARS, MAX_SCAN_CHARS, type OpenPage, openPage } from './page.ts'
 import { createDecisionDesk, type DecisionDesk } from './decisions.ts'
+import { enqueueFound } from './download-requests.ts'
 import { takeOutput } from './handler-output.ts'
 import { askAboutBuffer, hasHook } from './middleware.ts'
 import { answered, outcomeOfThrown, type Story } from './settlement.ts'
@@ -60,6 +61,9 @@ async function handleNow(story: Story, response: FetchResponse): Promise<Settlem
   if (refreshed !== undefined) return refreshed
   const desk = createDecisionDesk()
   try {
+    // before its links: what is both is kept as a file
+    if (task.downloads !== undefined && page.isHtml)
+      await enqueueFound({ way, page: lease.request.url }, page, task.downloads)
     const handling = { story, exchange, page, way }
     if (task.handler.kind === 'user' || asksAboutBuffer(story)) await runInTime(handling, desk)
     else await recordPage(handling)

@@ -14,6 +14,7 @@ import type {
   PageRequest,
   PageResponse,
 } from './contract.ts'
+import { enqueueDownload } from './download-requests.ts'
 import { createUrlTest } from '../rules/pattern.ts'
 import type { ProcessOptions } from './settlement.ts'
 import { type Doorway, enqueueDraft, enqueuePageLinks, pushItems } from './page-buffer.ts'
@@ -92,6 +93,11 @@ export function createHandlerContext({
     pushData: async (data) => {
       open()
       pushItems(way.buffer, data)
+    },
+    download: async (urls, options) => {
+      open()
+      const place = { way, page: exchange.lease.request.url, base: page.scan.base }
+      for (const url of [urls].flat()) enqueueDownload(place, String(url), options)
     },
   }
 }

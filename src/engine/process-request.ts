@@ -11,7 +11,9 @@ import { START_SLACK_MS } from '../politeness/host-state.ts'
 import { parseRetryAfter } from '../politeness/retry-after.ts'
 import type { HostSignal } from '../politeness/contract.ts'
 import { cacheChoiceOf } from './cache-choice.ts'
+import { isDownload } from './download-requests.ts'
 import { handlePage } from './handle-page.ts'
+import { settleDownload } from './settle-download.ts'
 import { renderRequestOf } from './render-choice.ts'
 import { hasHook, runAfterFetch, runBeforeFetch } from './middleware.ts'
 import { followHop, hasTurnedToGet, hopOf } from './redirect.ts'
@@ -121,7 +123,7 @@ async function settleResult(story: Story, result: FetchResult): Promise<Settleme
   if (failure !== undefined) return settleStatus(story, result, { failure, error: `HTTP ${result.status}` })
   if (isUnasked304(result.status, story.request.headers ?? {}))
     return settleStatus(story, result, { failure: 'protocol', error: 'HTTP 304 to a request without a condition' })
-  return handlePage(story, result)
+  return isDownload(lease.request) ? settleDownload(story, result) : handlePage(story, result)
 }
 
 function methodOf({ hops, request: { method = 'GET' } }: Lease): string {
@@ -143,8 +145,12 @@ function fetchRequestOf({ task, lease, signal, onBody }: ProcessOptions): FetchR
   if (onBody !== undefined) sent.onBody = onBody
   if (method !== 'GET') sent.method = method
   if (task.timeoutMs !== undefined) sent.timeoutMs = task.timeoutMs
-  const render = renderRequestOf(task)
-  if (render !== undefined) sent.render = render
+  if (isDownload(request)) {
+    if (task.maxDownloadBytes !== undefined) sent.maxBodyBytes = task.maxDownloadBytes
+  } else {
+    const render = renderRequestOf(task)
+    if (render !== undefined) sent.render = render
+  }
   if (request.payload !== undefined && method === request.method) sent.body = request.payload
   return sent
 }

@@ -3,6 +3,7 @@
 import { type ErrorCode, isCrawlError } from '../core/errors.ts'
 import type { FailedAttempt } from '../core/outcome.ts'
 import type { Settlement } from '../frontier/contract.ts'
+import { isDownload } from './download-requests.ts'
 import { pageRequestOf, runWithDeadline } from './handler-context.ts'
 import { createPageBuffer, enqueueDraft, pushItems } from './page-buffer.ts'
 import { processRequest } from './process-request.ts'
@@ -16,7 +17,8 @@ export async function runLease(given: ProcessOptions): Promise<Settlement> {
   let options = given
   let settlement: Settlement
   try {
-    if (given.task.routeOf !== undefined) options = { ...given, task: given.task.routeOf(lease) }
+    if (given.task.routeOf !== undefined && !isDownload(lease.request))
+      options = { ...given, task: given.task.routeOf(lease) }
     settlement = await processRequest(options)
   } catch (error) {
     if (signal.aborted) return end(lease, { kind: 'released' })

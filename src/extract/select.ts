@@ -19,6 +19,12 @@ export function selectSchema(selects: readonly FieldSelect[]): ExtractSchema | u
   return Object.fromEntries(selects.map((select) => [select.name, fieldOf(select)]))
 }
 
+/** Of fields whose values are URLs; all that fit of each. Undefined: there are none. */
+export function urlSchema(fields: readonly string[]): ExtractSchema | undefined {
+  if (fields.length === 0) return undefined
+  return Object.fromEntries(fields.map((field, index) => [`f${index}`, [{ ...expandShorthand(field), as: 'url' }]]))
+}
+
 function fieldOf({ field, many, as }: FieldSelect): FieldSchema {
   const one = as === undefined ? field : { ...expandShorthand(field), as }
   return many ? [one] : one

@@ -10,6 +10,7 @@ export interface TaskChecks {
   readonly size: Expected
   readonly cache: Expected
   readonly recrawl: Expected
+  readonly fileField: Expected
   /** The nearest name, for a field that there is not. */
   readonly nearest: (name: string, names: readonly string[]) => string | undefined
 }
@@ -64,6 +65,7 @@ function taskCheck(checks: TaskChecks): Check {
       waitTime: amount(checks.duration),
       reload: is('true or false', (value) => typeof value === 'boolean'),
       recrawl: by(checks.recrawl),
+      downloads: each(by(checks.fileField)),
       scope: scopeCheck(checks),
       limits: fieldsOf(
         { maxPages: count(1), maxTime: amount(checks.duration), maxBytes: amount(checks.size) },
@@ -110,6 +112,7 @@ function rulesCheck(checks: TaskChecks): Check {
       retries: count(0),
       cache: by(checks.cache),
       render: oneOf(['off', 'on', 'auto']),
+      downloads: each(by(checks.fileField)),
     },
     checks.nearest,
   )

@@ -54,6 +54,8 @@ export interface TaskDescription<Seed, Rules, Handler, FailedHandler, Hooks, Tas
    * 'sitemap' (a sitemap gives a later date) or 'adaptive' (each after an interval of its own). Default: none.
    */
   readonly recrawl?: boolean | string
+  /** Fields whose values are URLs of files to be kept: `'img@src'`, or many. Default none. */
+  readonly downloads?: string | readonly string[]
   /** Where links may lead. Default `host`. */
   readonly scope?: TaskScopeKind | TaskScopeRules
   readonly limits?: TaskLimitRules

@@ -31,14 +31,17 @@ export interface Scope {
   addSeed(url: string): boolean
   /** `filtered`: in scope, but refused by match or exclude. Seeds themselves are not to be asked about. */
   decide(url: string, hostKey: string): 'in' | 'scope' | 'filtered'
+  /** Whatever its host. */
+  isExcluded(url: string): boolean
 }
 
 export function createScope(options: ScopeOptions): Scope {
   const match = (options.match ?? []).map(stateless)
   const exclude = (options.exclude ?? []).map(stateless)
   const area = AREAS[options.kind](Math.floor((options.random?.() ?? 0) * 2 ** 32))
+  const isExcluded = (url: string): boolean => exclude.some((pattern) => pattern.test(url))
   const isWanted = (url: string): boolean =>
-    (match.length === 0 || match.some((pattern) => pattern.test(url))) && !exclude.some((pattern) => pattern.test(url))
+    (match.length === 0 || match.some((pattern) => pattern.test(url))) && !isExcluded(url)
 
   return {
     addSeed: (url) => area.grow(url, hostKeyOf(url)),
@@ -46,6 +49,7 @@ export function createScope(options: ScopeOptions): Scope {
       if (!area.holds(url, hostKey)) return 'scope'
       return isWanted(url) ? 'in' : 'filtered'
     },
+    isExcluded,
   }
 }
 

@@ -1,7 +1,7 @@
 /** Options of what comes out and of where it is kept. */
 
-import { choice, duration, list, optionalText, text, toggle } from '../option-row.ts'
-import { parsePart, parseSelect, parseText, parseToken, parseStoreUrl } from '../parse.ts'
+import { choice, duration, list, optionalText, size, text, toggle } from '../option-row.ts'
+import { parseFileField, parsePart, parseSelect, parseText, parseToken, parseStoreUrl } from '../parse.ts'
 import { STORE_URLS } from '../store-url.ts'
 import { CRAWL, STORED } from './commands.ts'
 
@@ -42,6 +42,23 @@ export const RESULTS = {
     group: 'Results',
     on: CRAWL,
     doc: "Extract a field into the page's item: the text of the first element, or one of its attributes. `NAME[]=` takes all, `NAME as number=` converts; instead of CSS also xpath:, re:, json:, jsonld:, microdata:, metatag:, opengraph:, readable:.",
+  }),
+  downloads: list({
+    flag: 'download',
+    placeholder: "'CSS@ATTR'",
+    parse: parseFileField,
+    group: 'Results',
+    on: CRAWL,
+    doc: "Keep the files whose URLs stand there ('img@src') in the data folder, once each, with an item that tells path, sha256 and size; from any host.",
+  }),
+  maxDownloadBytes: size({
+    flag: 'max-download',
+    default: undefined,
+    min: 1,
+    defaultText: 'that of --max-body',
+    group: 'Results',
+    on: CRAWL,
+    doc: 'Largest file that --download keeps.',
   }),
   graph: toggle({
     flag: 'graph',

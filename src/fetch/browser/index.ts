@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core'
 import { CrawlError } from '../../core/errors.ts'
 import type { LivePage } from '../contract.ts'
-import { type SavedFile, saveFile } from './save-file.ts'
+import { type SavedFile, saveFile } from '../../util/save-file.ts'
 
 export type { SavedFile }
 

@@ -3,7 +3,7 @@
 import type { Cookie } from 'playwright-core'
 import type { FetchRequest, FetchResponse, RenderedFileKind, RenderRequest } from '../contract.ts'
 import { bringCookies, takeCookies } from './jar.ts'
-import { saveFile } from './save-file.ts'
+import { saveFile } from '../../util/save-file.ts'
 import type { Slot } from './slot.ts'
 import { takeSnapshot } from './snapshot.ts'
 import { Traffic, type TrafficCounts, type TrafficDeps } from './traffic.ts'
