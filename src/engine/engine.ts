@@ -17,6 +17,7 @@ import { createSlots } from '../util/slots.ts'
 import { createHandlerWatch, type HandlerWatch } from './handler-watch.ts'
 import { type Hold, keepLeases, type LeaseKeeper } from './lease-keeper.ts'
 import { runLease } from './run-lease.ts'
+import { createSilentShare, type SilentShare } from './silent-share.ts'
 import { createTaskRoster, type TaskGroup, type TaskRoster } from './task-roster.ts'
 import { waitForAny } from './wait-for-any.ts'
 
@@ -56,12 +57,15 @@ class EngineLoop implements Engine {
   readonly #abort = new AbortController()
   /** Ends the wait for work. */
   readonly #idle = new AbortController()
-  /** Makes a wait over several groups begin anew. */
+  /** Ends the wait that is under way, so that it begins anew. */
   #rewait = new AbortController()
+  /** Silent hosts that are due do not end it. */
+  #waitsForOthers = false
   readonly #keeper: LeaseKeeper
   readonly #watch: HandlerWatch
   /** Undefined: there is no cache. */
   readonly #cachedHosts: CachedHosts | undefined
+  readonly #silentShare: SilentShare
   readonly #stopTimers: (() => void)[] = []
   #leavesSeeds = false
   #resolve: (reason: FinishReason) => void = () => undefined
@@ -89,6 +93,7 @@ class EngineLoop implements Engine {
     // every request in flight may listen: no leak that Node should warn of
     setMaxListeners(0, this.#abort.signal)
     this.#cachedHosts = deps.cache === undefined ? undefined : createCachedHosts(options.maxConcurrency)
+    this.#silentShare = createSilentShare(options.maxConcurrency, deps.clock)
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -235,7 +240,8 @@ class EngineLoop implements Engine {
   }
 
   #leaseOptions(group: TaskGroup, max: number): LeaseOptions {
-    const options = { ...group, max, leaseMs: this.#start.options.leaseMs }
+    const { leaseMs } = this.#start.options
+    const options = { ...group, max, leaseMs, maxSilent: this.#silentShare.left() }
     const unpaced = this.#cachedHosts?.allowance()
     return unpaced === undefined ? options : { ...options, unpaced }
   }
@@ -251,6 +257,7 @@ class EngineLoop implements Engine {
     const task = tasks.get(lease.request.task)
     if (task === undefined) throw new Error(`a lease of the task ${lease.request.task}, which does not run here`)
     const slot = this.#active.add(lease)
+    this.#silentShare.began(lease)
     const body = this.#bodies.hold()
     const running = runLease({ deps, task, lease, hold, signal: hold.signal, watch: this.#watch, onBody: body.add })
     void this.#settleLater(running, slot, body)
@@ -261,6 +268,7 @@ class EngineLoop implements Engine {
       const settlement = await running
       body.release()
       this.#active.remove(slot)
+      this.#silentShare.ended(settlement.lease)
       this.#cachedHosts?.note(settlement)
       this.#ended.push(settlement)
       this.#askTurnForEnded()
@@ -309,26 +317,31 @@ class EngineLoop implements Engine {
 
   /** What is waited for has changed: the answer would be about what was. */
   #waitAnew(): void {
-    if (this.#roster.names.length < 2) return
-    this.#rewait.abort()
-    this.#rewait = new AbortController()
+    if (this.#roster.names.length > 1) this.#rewait.abort()
   }
 
   /** One waiter at a time: it wakes the loop when the frontier has work, or tells it that all is done. */
   #wait(): void {
-    if (this.#waiting || this.#over) return
+    if (this.#over) return
+    const waitsForOthers = this.#silentShare.left() === 0
+    if (this.#waiting) {
+      if (this.#waitsForOthers && !waitsForOthers) this.#rewait.abort()
+      return
+    }
     this.#waiting = true
+    this.#waitsForOthers = waitsForOthers
     this.#addedSinceWait = false
     this.#waitForWork(!this.#feeding).catch(this.#fail)
   }
 
   async #waitForWork(fedBefore: boolean): Promise<void> {
     const { frontier } = this.#start.deps.store
-    const stop = this.#idle.signal
-    const signal = this.#roster.names.length < 2 ? stop : AbortSignal.any([stop, this.#rewait.signal])
-    const answer = await waitForAny(frontier, this.#roster.groups(), signal)
+    this.#rewait = new AbortController()
+    const maxSilent = this.#waitsForOthers ? 0 : 1
+    const groups = this.#roster.groups().map((group) => ({ ...group, maxSilent }))
+    const answer = await waitForAny(frontier, groups, this.#rewait.signal)
     this.#waiting = false
-    if (stop.aborted || this.#over) return
+    if (this.#over) return
     const more = this.#ended.length > 0 || this.#turn !== 'none'
     if (answer !== 'finished' || more) this.#askTurn()
     // else what ends last wakes the loop
@@ -395,6 +408,7 @@ class EngineLoop implements Engine {
     for (const stop of this.#stopTimers) stop()
     this.#soon?.()
     this.#idle.abort()
+    this.#rewait.abort()
   }
 }
 

@@ -1,14 +1,13 @@
 /** Waits until one of several groups of tasks has work, or none of them has any left. */
 
 import { setMaxListeners } from 'node:events'
-import type { Frontier } from '../frontier/contract.ts'
-import type { TaskGroup } from './task-roster.ts'
+import type { Frontier, LeaseOptions } from '../frontier/contract.ts'
 
 type WorkAnswer = 'ready' | 'finished' | 'aborted'
 
 export async function waitForAny(
   frontier: Pick<Frontier, 'waitForWork'>,
-  groups: readonly TaskGroup[],
+  groups: readonly Omit<LeaseOptions, 'max' | 'leaseMs'>[],
   signal: AbortSignal,
 ): Promise<WorkAnswer> {
   const [only] = groups

@@ -48,6 +48,11 @@ export interface LeaseOptions {
    * leases that are `unpaced`. A store may give none of them.
    */
   readonly unpaced?: ReadonlyMap<string, number>
+  /**
+   * Of silent hosts at most so many: a request to one may hold its place until a deadline ends it. A host is silent until
+   * it has answered, and again once a request got no answer. Default: as many as of others.
+   */
+  readonly maxSilent?: number
 }
 
 export interface Lease {
@@ -73,6 +78,8 @@ export interface Lease {
   readonly unpaced?: true
   /** What the last settlement that had one said. */
   readonly visit?: string
+  /** Its host was silent: it counted towards `LeaseOptions.maxSilent`. */
+  readonly silent?: true
 }
 
 /** How one lease ends. Everything in it becomes visible together, or not at all. */
@@ -199,6 +206,8 @@ export interface WorkerRecord {
  * 10. Unpaced leases leave the state of their host as it is, when they are given and when they end.
  * 11. What a settlement says to remember of its page is with the request's next lease and in its record, also after it was
  *     put back into the queue, until another settlement says something else.
+ * 12. Of silent hosts `lease` gives at most `maxSilent` requests, however many of them are due, and nobody else waits for
+ *     that: the others get the rest of `max`. With `maxSilent` 0, `waitForWork` is not ready by a silent host being due.
  */
 export interface Frontier {
   readonly capabilities: FrontierCapabilities

@@ -56,6 +56,11 @@ export function isHostDown(state: HostState, nowMs: number): boolean {
   return state.downUntilMs > nowMs
 }
 
+/** It never answered, or the last request got no answer: what is sent to it may have to wait for its deadline. */
+export function isSilent({ silentFailures, backoffStep, backoffAtMs }: HostState): boolean {
+  return silentFailures > 0 || (backoffStep > 0 && backoffAtMs === 0)
+}
+
 /** Whether a request of this host may be leased now. Also true when the host is down: see `isHostDown`. */
 export function mayStart(state: HostState, limits: HostLimits, nowMs: number): boolean {
   if (isHostDown(state, nowMs)) return true

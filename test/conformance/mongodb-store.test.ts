@@ -47,7 +47,7 @@ async function open(): Promise<SuiteSubject> {
 
 describe.skipIf(server === undefined)('the MongoDB store', () => {
   const options = { runner: { describe, it }, open }
-  frontierSuite({ ...options, capabilities: { durable: true, shared: true, transactional: true } })
+  frontierSuite({ ...options, capabilities: { durable: true, shared: true, transactional: true, unpaced: true } })
   itemSuite(options)
   stateSuite(options)
 })

@@ -2,7 +2,15 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Redis } from 'ioredis'
 import type { HostLimits, HostSignal, HostState } from '../../src/politeness/contract.ts'
-import { isHostDown, mayStart, nextStartMs, reserve, settleHost, startLate } from '../../src/politeness/host-state.ts'
+import {
+  isHostDown,
+  isSilent,
+  mayStart,
+  nextStartMs,
+  reserve,
+  settleHost,
+  startLate,
+} from '../../src/politeness/host-state.ts'
 import { POLITENESS } from '../../src/stores/redis/lua/politeness.ts'
 import { serviceUrl } from '../support/services.ts'
 
@@ -32,6 +40,7 @@ answers[1] = tostring(isDown(h))
 answers[2] = tostring(mayStart(h, delay, places))
 local due = dueOf(h, delay, places)
 answers[3] = due and string.format('%.17g', due) or 'never'
+answers[4] = tostring(isSilent(h))
 reserve(h, delay, places) tell(h)
 h = host() startLate(h, delay, places) tell(h)
 h = host() settleHost(h, signal, value, leasedAt, delay) tell(h)
@@ -104,6 +113,7 @@ function byUs({ state: host, signal: of, limits: to, nowMs, leasedAtMs, chance }
     isHostDown(host, nowMs),
     mayStart(host, to, nowMs),
     Number.isFinite(startMs) ? due : 'never',
+    isSilent(host),
     ...[reserve(host, to, nowMs), startLate(host, to, nowMs), settled].flatMap(numbersOf),
   ]
 }
@@ -111,8 +121,14 @@ function byUs({ state: host, signal: of, limits: to, nowMs, leasedAtMs, chance }
 async function byServer(script: Redis, { state: host, signal: of, limits: to, nowMs, leasedAtMs, chance }: Input) {
   const args = [nowMs, chance, to.delayMs, to.maxInFlight, leasedAtMs, of.kind]
   const numbers = numbersOf(host).map(String)
-  const [down, may, due, ...rest] = (await script.eval(SCRIPT, 0, ...args, textOf(valueOf(of)), ...numbers)) as string[]
-  return [down === 'true', may === 'true', due === 'never' ? due : Number(due), ...rest.map(Number)]
+  const [down, may, due, silent, ...rest] = (await script.eval(
+    SCRIPT,
+    0,
+    ...args,
+    textOf(valueOf(of)),
+    ...numbers,
+  )) as string[]
+  return [down === 'true', may === 'true', due === 'never' ? due : Number(due), silent === 'true', ...rest.map(Number)]
 }
 
 it.skipIf(server === undefined)('the server reckons with hosts as the policy does, in every case', async () => {

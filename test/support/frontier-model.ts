@@ -32,6 +32,7 @@ type Command =
       readonly leaseMs: number
       readonly pageLimit: number | undefined
       readonly unpaced: number | undefined
+      readonly maxSilent: number | undefined
     }
   | { readonly kind: 'renew'; readonly pick: number; readonly leaseMs: number }
   | {
@@ -127,6 +128,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       leaseMs: fc.constantFrom(1000, 60_000),
       pageLimit: fc.constantFrom(undefined, undefined, 4),
       unpaced: fc.constantFrom(undefined, undefined, 2),
+      maxSilent: fc.constantFrom(undefined, undefined, 0, 1, 2),
     }),
   },
   {
@@ -203,12 +205,13 @@ async function perform(side: Side, step: Exclude<Command, { kind: 'advance' | 'c
     case 'add':
       return frontier.add(step.requests)
     case 'lease': {
-      const { tasks, max, leaseMs, pageLimit, unpaced } = step
+      const { tasks, max, leaseMs, pageLimit, unpaced, maxSilent } = step
       const leases = await frontier.lease({
         tasks,
         max,
         leaseMs,
         ...(pageLimit === undefined ? {} : { pageLimit }),
+        ...(maxSilent === undefined ? {} : { maxSilent }),
         ...(unpaced === undefined || !side.unpaced ? {} : { unpaced: new Map(HOSTS.map((each) => [each, unpaced])) }),
       })
       side.leases.push(...leases)
@@ -254,9 +257,11 @@ async function everything({ store }: Side): Promise<unknown> {
     ]),
   )
   const abort = new AbortController()
-  const outlook = store.frontier.waitForWork({ tasks: TASKS }, abort.signal)
+  const outlooks = [{}, { maxSilent: 0 }].map((scope) =>
+    store.frontier.waitForWork({ tasks: TASKS, ...scope }, abort.signal),
+  )
   abort.abort()
-  return { outlook: await outlook, tasks, problems: await store.verify(), names: await store.tasks() }
+  return { outlooks: await Promise.all(outlooks), tasks, problems: await store.verify(), names: await store.tasks() }
 }
 
 /** A new, empty store that is compared with the memory store, by the same clock and the same random numbers. */

@@ -1,23 +1,23 @@
 /** Who comes next in the memory store: leases given, renewed and taken back. */
 
 import type { Lease, LeaseOptions } from '../../frontier/contract.ts'
+import { createAllowance, marksOf } from '../../frontier/allowance.ts'
 import { isFinished, leaseBudget } from '../../frontier/budget.ts'
 import { turnOf } from '../../frontier/order.ts'
-import { createAllowance } from '../../frontier/unpaced.ts'
 import type { Outlook } from '../../frontier/wait-for-work.ts'
-import { isHostDown, mayStart, reserve, startLate } from '../../politeness/host-state.ts'
+import { isHostDown, isSilent, mayStart, reserve, startLate } from '../../politeness/host-state.ts'
 import { change, endLease, head, limitsOf, place, queueOf, taskOf, unplace } from './model.ts'
 import type { Model, Queue, Row } from './model.ts'
 import { putBack } from './settle.ts'
 
-type Scope = Pick<LeaseOptions, 'tasks' | 'pageLimit'>
+type Scope = Pick<LeaseOptions, 'tasks' | 'pageLimit' | 'maxSilent'>
 
 export function leaseNext(model: Model, options: LeaseOptions): readonly Lease[] {
   const nowMs = model.clock.monotonicMs()
   takeBackExpired(model, nowMs)
   for (const row of model.delayed) if (due(row.retryAtMs, nowMs)) place(model, row)
   const leases: Lease[] = []
-  const allowance = createAllowance(options.unpaced)
+  const allowance = createAllowance(options)
   // In rounds, one request a host, so that a host with many places does not take them all.
   let round = [...startable(model, options, nowMs), ...unpacedQueues(model, options, nowMs)]
   while (round.length > 0 && leases.length < options.max) {
@@ -25,9 +25,10 @@ export function leaseNext(model: Model, options: LeaseOptions): readonly Lease[]
     for (const queue of round) {
       const row = waiting(queue, options)
       if (leases.length >= options.max || row === undefined) continue
-      const unpaced = !isOpen(queue, nowMs)
-      if (unpaced && !allowance.take(queue.host.key)) continue
-      leases.push(hold(model, { row, queue, leaseMs: options.leaseMs, nowMs, unpaced }))
+      const { key, state } = queue.host
+      const giving = allowance.take(key, { mayStart: isOpen(queue, nowMs), isSilent: isSilent(state) })
+      if (giving === undefined) continue
+      leases.push(hold(model, { row, queue, leaseMs: options.leaseMs, nowMs, marks: marksOf(giving) }))
       next.push(queue)
     }
     round = next
@@ -53,11 +54,11 @@ function unpacedQueues(model: Model, options: LeaseOptions, nowMs: number): Queu
 }
 
 function canStart(queue: Queue, scope: Scope, nowMs: number): boolean {
-  return waiting(queue, scope) !== undefined && isOpen(queue, nowMs)
+  return waiting(queue, scope) !== undefined && isWanted(queue, scope) && isOpen(queue, nowMs)
 }
 
 /** The request that comes next, if the task may have one more. */
-function waiting(queue: Queue, { pageLimit }: Scope): Row | undefined {
+function waiting(queue: Queue, { pageLimit }: Pick<Scope, 'pageLimit'>): Row | undefined {
   return leaseBudget(queue.task.counts, pageLimit) === 0 ? undefined : head(queue)
 }
 
@@ -70,20 +71,20 @@ interface Holding {
   readonly queue: Queue
   readonly leaseMs: number
   readonly nowMs: number
-  readonly unpaced: boolean
+  readonly marks: Pick<Lease, 'unpaced' | 'silent'>
 }
 
-function hold(model: Model, { row, queue, leaseMs, nowMs, unpaced }: Holding): Lease {
+function hold(model: Model, { row, queue, leaseMs, nowMs, marks }: Holding): Lease {
   const { host, task } = queue
   const hostDown = isHostDown(host.state, nowMs)
-  if (!unpaced) host.state = reserve(host.state, limitsOf(task, host.key), nowMs)
+  if (marks.unpaced !== true) host.state = reserve(host.state, limitsOf(task, host.key), nowMs)
   unplace(model, row)
   change(row, { state: 'leased' })
   row.lease = {
     token: String(++model.lastToken),
     leasedAtMs: nowMs,
     expiresAtMs: nowMs + leaseMs,
-    ...(unpaced ? { unpaced } : {}),
+    ...marks,
   }
   model.leased.set(row.id, row)
   return {
@@ -132,10 +133,15 @@ export function look(model: Model, scope: Scope): Outlook {
   for (const row of model.leased.values()) instants.push(row.lease?.expiresAtMs)
   if (startable(model, scope, nowMs).length > 0 || instants.some((at) => due(at, nowMs))) return { kind: 'ready' }
   for (const task of tasks) {
-    for (const queue of task.queues.values()) if (head(queue) !== undefined) instants.push(queue.host.state.nextAtMs)
+    for (const queue of task.queues.values()) if (isWanted(queue, scope)) instants.push(queue.host.state.nextAtMs)
   }
   const later = instants.filter((at) => at !== undefined && at > nowMs) as number[]
   return later.length === 0 ? { kind: 'wait' } : { kind: 'wait', inMs: later.reduce((a, b) => Math.min(a, b)) - nowMs }
+}
+
+/** Something of it waits, and a call of `lease` could give it. */
+function isWanted(queue: Queue, { maxSilent }: Scope): boolean {
+  return head(queue) !== undefined && !(maxSilent === 0 && isSilent(queue.host.state))
 }
 
 function due(atMs: number | undefined, nowMs: number): boolean {

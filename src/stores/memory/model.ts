@@ -20,6 +20,7 @@ export interface HeldLease {
   readonly token: string
   readonly leasedAtMs: number
   readonly unpaced?: true
+  readonly silent?: true
   expiresAtMs: number
 }
 

@@ -117,7 +117,9 @@ export function createCache(seed: number): Cache {
     if (write.kind === 'tasks') {
       const taskId = Number(write.id)
       known.set(taskId, createCompactSet(seed))
-      windows.queues.set(dueList(taskId), { entries: [], bound: undefined, read: 0 })
+      for (const silent of [false, true]) {
+        windows.queues.set(dueList(taskId, silent), { entries: [], bound: undefined, read: 0 })
+      }
     }
     if (write.kind === 'requests') known.get(Number(write.id.slice(0, write.id.indexOf(':'))))?.add(write.id)
   }

@@ -111,6 +111,14 @@ export interface QueueDocument extends Placed {
   c?: number | undefined
 }
 
+export interface HeldLease {
+  readonly owner: string
+  readonly token: number
+  readonly atMs: number
+  /** It holds neither place nor time of its host. */
+  readonly unpaced?: true
+}
+
 /** A request; names are short because there are as many of them as there are URLs. */
 export interface RequestDocument extends Placed {
   /** Number of its task. */
@@ -134,7 +142,7 @@ export interface RequestDocument extends Placed {
   /** Tries charged so far. */
   readonly tries: number
   readonly hop?: { readonly url: string; readonly h: string; readonly hops: readonly string[] } | undefined
-  readonly lease?: { readonly owner: string; readonly token: number; readonly atMs: number } | undefined
+  readonly lease?: HeldLease | undefined
   /** Its items: the first number, how many, and which of them are the page's own record. */
   readonly items?: { readonly seq: number; readonly n: number; readonly page: readonly number[] } | undefined
   /** Failed tries, as JSON. */
@@ -189,9 +197,9 @@ export function queueKey(taskId: number, hostKey: string): string {
   return `${taskId}:${hostKey}`
 }
 
-/** The list of a task's queues by the instant they are due. */
-export function dueList(taskId: number): string {
-  return `due:${taskId}`
+/** The list of a task's queues by the instant they are due: those of silent hosts, or the others. */
+export function dueList(taskId: number, silent: boolean): string {
+  return `${silent ? 'silent' : 'due'}:${taskId}`
 }
 
 export function levelKey(taskId: number, depth: number): string {

@@ -30,7 +30,7 @@ const LOOK_EVERY_MS = 100
 export function createMongoFrontier(parts: FrontierParts): Frontier {
   const { ledger, owner } = parts
   return {
-    capabilities: { durable: true, shared: true, transactional: true },
+    capabilities: { durable: true, shared: true, transactional: true, unpaced: true },
     openTask: (settings) => openTask(parts, settings),
     add: (requests) => addInChunks(ledger, requests),
     lease: async (options) => {

@@ -1,11 +1,12 @@
 /** Who comes next in the MongoDB store: leases given, renewed and taken back. */
 
+import { createAllowance, marksOf } from '../../frontier/allowance.ts'
 import { isFinished, leaseBudget } from '../../frontier/budget.ts'
 import type { Lease, LeaseOptions } from '../../frontier/contract.ts'
 import { turnOf } from '../../frontier/order.ts'
 import type { Outlook } from '../../frontier/wait-for-work.ts'
 import type { HostSignal } from '../../politeness/contract.ts'
-import { isHostDown, mayStart, reserve, settleHost, startLate } from '../../politeness/host-state.ts'
+import { isHostDown, isSilent, mayStart, reserve, settleHost, startLate } from '../../politeness/host-state.ts'
 import { DELAYED, dueList, LEASED, queueKey, requestKey } from './documents.ts'
 import type { QueueDocument, RequestDocument } from './documents.ts'
 import { continueLowering } from './known.ts'
@@ -30,7 +31,7 @@ import {
 import type { Task } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
-type Scope = Pick<LeaseOptions, 'tasks' | 'pageLimit'>
+type Scope = Pick<LeaseOptions, 'tasks' | 'pageLimit' | 'maxSilent'>
 
 /** How many expired leases, or retries that are due, one call deals with. */
 const MAX_RETURNS = 1000
@@ -51,7 +52,13 @@ export function leaseNext(tx: Transaction, owner: string, options: LeaseOptions)
 interface Plan {
   readonly queue: Queue
   /** One for each request of this queue, in the order in which places were reserved. */
-  readonly turns: { readonly turn: number; readonly hostDown: boolean }[]
+  readonly turns: Turn[]
+}
+
+interface Turn {
+  readonly turn: number
+  readonly hostDown: boolean
+  readonly marks: Pick<Lease, 'unpaced' | 'silent'>
 }
 
 /** In rounds, one request a host, so that a host with many places does not take them all. Reserves as it goes. */
@@ -63,8 +70,9 @@ function planLeases(tx: Transaction, options: LeaseOptions): readonly Plan[] {
     }),
   )
   const plans = new Map<string, Plan>()
+  const allowance = createAllowance(options)
   let turn = 0
-  let round = options.max > 0 ? startable(tx, options) : []
+  let round = options.max > 0 ? [...startable(tx, options), ...unpacedQueues(tx, options)] : []
   while (round.length > 0 && turn < options.max) {
     const next: Queue[] = []
     for (const queue of round) {
@@ -74,10 +82,12 @@ function planLeases(tx: Transaction, options: LeaseOptions): readonly Plan[] {
       const plan = plans.get(queue.key) ?? { queue, turns: [] }
       const budget = budgets.get(task.id) ?? 0
       if (turn >= options.max || budget <= 0 || plan.turns.length >= doc.ready) continue
-      if (!mayStart(state, limits, tx.nowMs)) continue
-      plan.turns.push({ turn: turn++, hostDown: isHostDown(state, tx.nowMs) })
+      const is = { mayStart: mayStart(state, limits, tx.nowMs), isSilent: isSilent(state) }
+      const giving = allowance.take(doc.host, is)
+      if (giving === undefined) continue
+      plan.turns.push({ turn: turn++, hostDown: isHostDown(state, tx.nowMs), marks: marksOf(giving) })
       plans.set(queue.key, plan)
-      setHost(tx, doc.host, reserve(state, limits, tx.nowMs))
+      if (giving !== 'unpaced') setHost(tx, doc.host, reserve(state, limits, tx.nowMs))
       budgets.set(task.id, budget - 1)
       next.push(queue)
     }
@@ -87,27 +97,43 @@ function planLeases(tx: Transaction, options: LeaseOptions): readonly Plan[] {
 }
 
 /** The host whose turn came first comes first. */
-function startable(tx: Transaction, { tasks, max, pageLimit }: LeaseOptions): Queue[] {
+function startable(tx: Transaction, { tasks, max, pageLimit, maxSilent = max }: LeaseOptions): Queue[] {
   // Of these the lists do not say yet when they are due.
   const changed = new Set(touchedQueues(tx))
   const keys: string[] = [...changed]
   for (const name of tasks) {
     const task = taskOf(tx, name)
     if (leaseBudget(task.doc.counts, pageLimit) === 0) continue
-    const n = Math.min(max, 1000) + 64 + changed.size
-    const due = tx.head('queues', dueList(task.id), { n, until: tx.nowMs })
-    keys.push(...due.filter((key) => !changed.has(key)))
+    for (const silent of maxSilent > 0 ? [false, true] : [false]) {
+      const n = Math.min(max, silent ? maxSilent : max, 1000) + 64 + changed.size
+      const due = tx.head('queues', dueList(task.id, silent), { n, until: tx.nowMs })
+      keys.push(...due.filter((key) => !changed.has(key)))
+    }
   }
   const queues = queuesOf(tx, keys, tasks)
   return queues
     .filter(({ key, task, doc }) => {
       if (doc.ready === 0 || leaseBudget(task.doc.counts, pageLimit) === 0) return false
-      if (mayStart(hostState(tx, doc.host), limitsOf(task, doc.host), tx.nowMs)) return true
-      // What was due and cannot start after all gets its due time reckoned anew.
-      touchedOf(tx).queues.add(key)
-      return false
+      const state = hostState(tx, doc.host)
+      const opens = mayStart(state, limitsOf(task, doc.host), tx.nowMs)
+      // What was due and cannot start after all, or stands among those of the other kind since an older version, gets its
+      // due time reckoned anew.
+      if (!opens || doc.q !== dueList(task.id, isSilent(state))) touchedOf(tx).queues.add(key)
+      return opens
     })
     .toSorted((a, b) => turnAt(tx, a) - turnAt(tx, b) || a.doc.id - b.doc.id)
+}
+
+/** Queues that politeness keeps waiting, of hosts that may be given beside it. */
+function unpacedQueues(tx: Transaction, { tasks, pageLimit, unpaced }: LeaseOptions): Queue[] {
+  if (unpaced === undefined) return []
+  const keys = tasks.flatMap((name) => [...unpaced.keys()].map((host) => queueKey(taskOf(tx, name).id, host)))
+  return queuesOf(tx, keys, tasks)
+    .filter(({ task, doc }) => {
+      if (doc.ready === 0 || leaseBudget(task.doc.counts, pageLimit) === 0) return false
+      return !mayStart(hostState(tx, doc.host), limitsOf(task, doc.host), tx.nowMs)
+    })
+    .toSorted((a, b) => tasks.indexOf(a.task.doc.name) - tasks.indexOf(b.task.doc.name) || a.doc.id - b.doc.id)
 }
 
 function queuesOf(tx: Transaction, keys: readonly string[], tasks: readonly string[]): Queue[] {
@@ -140,13 +166,16 @@ function giveLeases(
   const token = ++editMeta(tx).lastToken
   const expiresAtMs = tx.nowMs + leaseMs
   const leases = plans.flatMap(({ queue, turns }, index) =>
-    turns.map(({ turn, hostDown }, at) => {
+    turns.map(({ turn, hostDown, marks }, at) => {
       const row = tx.get('requests', heads[index]?.[at] ?? '')
       if (row === undefined || row.q !== queue.key) {
         throw new Error(`Queue ${queue.key} counts ${queue.doc.ready} requests, found ${heads[index]?.length ?? 0}`)
       }
-      setRow(tx, row, leased(row, { owner, token, atMs: tx.nowMs }, expiresAtMs))
-      return { turn, lease: leaseOf(row, { queue, token: `${owner}.${token}`, atMs: tx.nowMs, expiresAtMs, hostDown }) }
+      const { unpaced } = marks
+      const lease = { owner, token, atMs: tx.nowMs, ...(unpaced === undefined ? {} : { unpaced }) }
+      setRow(tx, row, leased(row, lease, expiresAtMs))
+      const held = { queue, token: `${owner}.${token}`, atMs: tx.nowMs, expiresAtMs }
+      return { turn, lease: { ...leaseOf(row, held), hostDown, ...marks } }
     }),
   )
   return leases.toSorted((a, b) => a.turn - b.turn).map(({ lease }) => lease)
@@ -174,10 +203,9 @@ function leaseOf(
     readonly token: string
     readonly atMs: number
     readonly expiresAtMs: number
-    readonly hostDown: boolean
   },
-): Lease {
-  const { queue, token, atMs, expiresAtMs, hostDown } = held
+): Omit<Lease, keyof Turn> {
+  const { queue, token, atMs, expiresAtMs } = held
   return {
     id: String(row.id),
     request: storedRequest(row, queue.task.doc.name),
@@ -188,7 +216,6 @@ function leaseOf(
     token,
     leasedAtMs: atMs,
     expiresAtMs,
-    hostDown,
   }
 }
 
@@ -256,7 +283,7 @@ export function takeBack(tx: Transaction, row: RequestDocument, { charged }: { r
 
 export function freePlace(tx: Transaction, row: RequestDocument, signal: HostSignal): void {
   const task = taskById(tx, row.t)
-  if (task === undefined || row.lease === undefined) return
+  if (task === undefined || row.lease === undefined || row.lease.unpaced === true) return
   const host = hostNow(row)
   const { nowMs, random } = tx
   const options = { leasedAtMs: row.lease.atMs, nowMs, limits: limitsOf(task, host), random }
@@ -269,13 +296,15 @@ function placeDue(tx: Transaction): void {
 }
 
 /** What `waitForWork` waits for: that a call of `lease` would change something, or that there is nothing left. */
-export function look(tx: Transaction, { tasks: names, pageLimit }: Scope, nowMs: number): Outlook {
+export function look(tx: Transaction, { tasks: names, pageLimit, maxSilent }: Scope, nowMs: number): Outlook {
   const tasks = names.map((name) => taskOf(tx, name))
   const left = metaOf(tx).lowering.length > 0
   if (!left && tasks.every((task) => isFinished(task.doc.counts, pageLimit))) return { kind: 'finished' }
   const instants = [tx.first('requests', DELAYED), tx.first('requests', LEASED)]
   for (const task of tasks) {
-    if (leaseBudget(task.doc.counts, pageLimit) > 0) instants.push(tx.first('queues', dueList(task.id)))
+    if (leaseBudget(task.doc.counts, pageLimit) === 0) continue
+    instants.push(tx.first('queues', dueList(task.id, false)))
+    if (maxSilent !== 0) instants.push(tx.first('queues', dueList(task.id, true)))
   }
   const next = instants.reduce<number>((least, at) => Math.min(least, at ?? Infinity), Infinity)
   if (left || next <= nowMs) return { kind: 'ready' }

@@ -7,7 +7,7 @@ import { COUNTERS_AT_ZERO } from '../../frontier/counters.ts'
 import type { TaskSettings } from '../../frontier/contract.ts'
 import { placeOf } from '../../frontier/order.ts'
 import type { HostLimits, HostState } from '../../politeness/contract.ts'
-import { hostLimits, initialHostState, nextStartMs } from '../../politeness/host-state.ts'
+import { hostLimits, initialHostState, isSilent, nextStartMs } from '../../politeness/host-state.ts'
 import { DELAYED, dueList, LEASED, levelKey, META, queueKey, requestKey, STATES } from './documents.ts'
 import type { HostDocument, MetaDocument, QueueDocument, RequestDocument, TaskDocument } from './documents.ts'
 import type { Transaction } from './transaction.ts'
@@ -156,13 +156,11 @@ export function flush(tx: Transaction): void {
     const queue = tx.get('queues', key)
     const task = queue === undefined ? undefined : taskById(tx, queue.t)
     if (queue === undefined || task === undefined) continue
-    const dueMs =
-      queue.ready > 0
-        ? nextStartMs(hostState(tx, queue.host), limitsOf(task, queue.host), tx.nowMs)
-        : Number.POSITIVE_INFINITY
+    const state = hostState(tx, queue.host)
+    const dueMs = queue.ready > 0 ? nextStartMs(state, limitsOf(task, queue.host), tx.nowMs) : Number.POSITIVE_INFINITY
     const { q: _q, a: _a, b: _b, c: _c, ...rest } = queue
     const placed: QueueDocument = Number.isFinite(dueMs)
-      ? { ...rest, q: dueList(queue.t), a: dueMs, b: 0, c: queue.id }
+      ? { ...rest, q: dueList(queue.t, isSilent(state)), a: dueMs, b: 0, c: queue.id }
       : rest
     if (queue.q !== placed.q || queue.a !== placed.a) tx.put('queues', key, placed)
   }

@@ -85,6 +85,10 @@ async function count({ ledger, server }: Parts): Promise<string[]> {
   return [...books.problems.values()].flat()
 }
 
+function holdsPlace({ lease }: RequestDocument): boolean {
+  return lease !== undefined && lease.unpaced !== true
+}
+
 function countRequest(books: Books, key: string, row: RequestDocument): void {
   const tally = books.tasks.get(row.t)
   if (tally === undefined) return
@@ -92,7 +96,7 @@ function countRequest(books: Books, key: string, row: RequestDocument): void {
   add(tally.counts, row.s)
   add(tally.counts, `${row.s} at depth ${row.depth}`)
   if (row.s === 'skipped') add(tally.counts, `skipped for ${row.reason ?? ''}`)
-  if (row.s === 'leased') add(books.inFlight, hostNow(row))
+  if (holdsPlace(row)) add(books.inFlight, hostNow(row))
   const queue = queueKey(row.t, hostNow(row))
   if (row.q === queue) add(books.ready, queue)
   tally.claimed += row.items?.n ?? 0

@@ -21,7 +21,7 @@ export interface FrontierParts {
 
 export function createPostgresFrontier({ session, bell, owners }: FrontierParts): Frontier {
   return {
-    capabilities: { durable: true, shared: true, transactional: true },
+    capabilities: { durable: true, shared: true, transactional: true, unpaced: true },
     openTask: (settings) => openTask(session, settings),
     add: (requests) => addRequests(session, requests),
     lease: async (options) => {

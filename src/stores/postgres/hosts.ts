@@ -1,9 +1,9 @@
 /** Hosts and their queues as one transaction holds them: locked, changed in memory, written as numbers. */
 
 import type { HostState } from '../../politeness/contract.ts'
-import { hostLimits, nextStartMs } from '../../politeness/host-state.ts'
+import { hostLimits, isSilent, nextStartMs } from '../../politeness/host-state.ts'
 import type { HostLimits } from '../../politeness/contract.ts'
-import { comesBefore } from '../../frontier/order.ts'
+import { comesBefore, dueAt } from '../../frontier/order.ts'
 import type { QueuePlace } from '../../frontier/order.ts'
 import type { Session, Task } from './session.ts'
 
@@ -46,6 +46,7 @@ export interface Queue {
   readonly limits: HostLimits
   ready: number
   opened: boolean
+  /** Where it stands among those that are due: see `dueAt`. */
   readonly dueMs: number | null
   /** Nothing that is ready comes before it. */
   head: QueuePlace
@@ -163,7 +164,7 @@ export function writeHosts({ hosts, queues, nowMs }: HeldHosts): string {
 function queueValues(queue: Queue, nowMs: number): string[] {
   const { id, ready, opened, head, host, limits } = queue
   const startMs = ready > 0 ? nextStartMs(host.state, limits, nowMs) : Infinity
-  const dueMs = Number.isFinite(startMs) ? startMs : null
+  const dueMs = Number.isFinite(startMs) ? dueAt(startMs, isSilent(host.state)) : null
   if (!queue.isChanged && dueMs === queue.dueMs) return []
   const due = dueMs === null ? 'NULL::float8' : `${dueMs}::float8`
   return [`(${id}, ${ready}, ${opened}, ${due}, '${0 - head.priority}'::float8, ${head.level}, ${head.id})`]

@@ -1,30 +1,30 @@
 /** Who comes next in the PostgreSQL store: leases given, renewed, and told to start late. */
 
+import { createAllowance, marksOf } from '../../frontier/allowance.ts'
 import { leaseBudget } from '../../frontier/budget.ts'
 import type { Lease, LeaseOptions } from '../../frontier/contract.ts'
-import { comesBefore, placeOf, turnOf } from '../../frontier/order.ts'
+import { comesBefore, isAmongSilent, placeOf, turnOf } from '../../frontier/order.ts'
 import type { QueuePlace } from '../../frontier/order.ts'
-import { isHostDown, mayStart, reserve, startLate } from '../../politeness/host-state.ts'
+import { isHostDown, isSilent, mayStart, reserve, startLate } from '../../politeness/host-state.ts'
+import { findCandidates } from './candidates.ts'
+import type { Wanted } from './candidates.ts'
 import { withTasks } from './change.ts'
 import type { Connection } from './connection.ts'
 import { countState, countStatements, newCounts } from './counts.ts'
 import { heldHosts, HOST_RESULTS, hostScript, moveReady, setHost, unknownTasks, writeHosts } from './hosts.ts'
 import type { HeldHosts, Queue } from './hosts.ts'
-import type { Ending } from './link.ts'
+import type { Ending, Statement } from './link.ts'
 import { lockScript } from './locks.ts'
-import { TOTAL } from './schema.ts'
+import { TOTAL, UNPACED } from './schema.ts'
 import { hopOf, requestOf, ROW_COLUMNS, ROW_JOINS } from './rows.ts'
 import type { Row } from './rows.ts'
 import { ensureQueues, findTasks, learnTasks, queueOf, TASK_RESULTS, taskHead, tasksNow } from './session.ts'
 import type { Session, Task } from './session.ts'
 import { tokenNumber, tokenOf } from './tokens.ts'
 import { tidyUp } from './upkeep.ts'
-import type { DueWork } from './upkeep.ts'
 
 /** Hosts that another holds just now are waited for only when there is nothing else; so many at once. */
 const MAX_WAITED = 16
-/** More hosts than leases are looked at: some cannot start after all. */
-const SPARE_HOSTS = 16
 const MAX_LEASES = 500
 
 export async function lease(session: Session, options: LeaseOptions): Promise<readonly Lease[]> {
@@ -34,38 +34,6 @@ export async function lease(session: Session, options: LeaseOptions): Promise<re
     // What is due may have to come back first: an expired lease, a retry, a depth to be passed on.
     if (await tidyUp(session, wanted.tasks, seen.due)) seen = await findCandidates(session, wanted)
     return leaseAt(session, wanted, seen.hostIds)
-  })
-}
-
-interface Wanted {
-  readonly tasks: readonly Task[]
-  readonly max: number
-  readonly leaseMs: number
-  readonly pageLimit?: number
-}
-
-const DUE_WORK = `SELECT EXISTS (SELECT 1 FROM @leases WHERE expires_at <= t.now) AS expired,
-  EXISTS (SELECT 1 FROM @delayed WHERE retry_at <= t.now) AS delayed,
-  EXISTS (SELECT 1 FROM @lowering WHERE task_id = ANY($1::int[])) AS lowering,
-  EXISTS (SELECT 1 FROM @tasks WHERE id = ANY($1::int[]) AND sifting) AS sifting
-  FROM (SELECT @now() AS now OFFSET 0) t`
-const DUE_HOSTS = `SELECT q.host_id AS id FROM unnest($1::int[]) AS t(id) CROSS JOIN LATERAL (
-    SELECT host_id, due_ms, id FROM @queues WHERE task_id = t.id AND due_ms <= (SELECT @now())
-    ORDER BY due_ms, id LIMIT $2) q ORDER BY q.due_ms, q.id LIMIT $2`
-
-/** Nothing is locked yet: what follows looks again. */
-async function findCandidates(
-  { link }: Session,
-  { tasks, max }: Wanted,
-): Promise<{ readonly due: DueWork; readonly hostIds: readonly number[] }> {
-  const ids = tasks.map(({ id }) => id)
-  return link.run(async (connection) => {
-    const [[due], hosts] = await Promise.all([
-      connection.rows<DueWork>(DUE_WORK, ids),
-      connection.rows<{ readonly id: number }>(DUE_HOSTS, ids, max + SPARE_HOSTS),
-    ])
-    if (due === undefined) throw new Error('Expected one row of due work, found none')
-    return { due, hostIds: [...new Set(hosts.map(({ id }) => id))] }
   })
 }
 
@@ -118,7 +86,8 @@ async function takeLeases(
       await learnTasks(session, connection, unknownTasks(session, found))
       const held = heldHosts(session, found)
       const missed = hostIds.filter((id) => !held.hosts.has(id))
-      const plans = planLeases(held, wanted, budgetsOf(tasks, found[HOST_RESULTS], pageLimit))
+      const budgets = budgetsOf(tasks, found[HOST_RESULTS], pageLimit)
+      const plans = planLeases(held, { ...wanted, tasks: ids }, budgets)
       return giveLeases(session, { connection, held, plans, missed, leaseMs: wanted.leaseMs })
     },
   })
@@ -143,15 +112,25 @@ function budgetsOf(
 interface Plan {
   readonly queue: Queue
   /** One for each request of this queue, in the order in which places were reserved. */
-  readonly turns: { readonly turn: number; readonly hostDown: boolean }[]
+  readonly turns: Turn[]
 }
 
+interface Turn {
+  readonly turn: number
+  readonly hostDown: boolean
+  readonly marks: Pick<Lease, 'unpaced' | 'silent'>
+}
+
+type Planning = Omit<Wanted, 'tasks'> & { readonly tasks: readonly number[] }
+
 /** In rounds, one request a host, so that a host with many places does not take them all. Reserves as it goes. */
-function planLeases(held: HeldHosts, { max }: Wanted, budgets: Map<number, number>): readonly Plan[] {
+function planLeases(held: HeldHosts, options: Planning, budgets: Map<number, number>): readonly Plan[] {
   const { nowMs } = held
+  const { max } = options
+  const allowance = createAllowance(options)
   const plans = new Map<Queue, Plan>()
   let turn = 0
-  let round = startable(held, budgets)
+  let round = [...startable(held, budgets), ...unpacedQueues(held, options, budgets)]
   while (round.length > 0 && turn < max) {
     const next: Queue[] = []
     for (const queue of round) {
@@ -159,10 +138,12 @@ function planLeases(held: HeldHosts, { max }: Wanted, budgets: Map<number, numbe
       const plan = plans.get(queue) ?? { queue, turns: [] }
       const budget = budgets.get(taskId) ?? 0
       if (turn >= max || budget <= 0 || plan.turns.length >= queue.ready) continue
-      if (!mayStart(host.state, limits, nowMs)) continue
-      plan.turns.push({ turn: turn++, hostDown: isHostDown(host.state, nowMs) })
+      const is = { mayStart: mayStart(host.state, limits, nowMs), isSilent: isSilent(host.state) }
+      const giving = allowance.take(host.key, is)
+      if (giving === undefined) continue
+      plan.turns.push({ turn: turn++, hostDown: isHostDown(host.state, nowMs), marks: marksOf(giving) })
       plans.set(queue, plan)
-      setHost(host, reserve(host.state, limits, nowMs))
+      if (giving !== 'unpaced') setHost(host, reserve(host.state, limits, nowMs))
       budgets.set(taskId, budget - 1)
       next.push(queue)
     }
@@ -176,12 +157,31 @@ function startable({ queues, nowMs }: HeldHosts, budgets: ReadonlyMap<number, nu
   return [...queues.values()]
     .filter((queue) => {
       if (queue.ready === 0 || !budgets.has(queue.taskId)) return false
-      if (mayStart(queue.host.state, queue.limits, nowMs)) return true
-      // What was due and cannot start after all gets its due time reckoned anew.
-      queue.isChanged = true
-      return false
+      const opens = mayStart(queue.host.state, queue.limits, nowMs)
+      // What was due and cannot start after all, or stands among those of the other kind since an older version, gets its
+      // due time reckoned anew.
+      if (!opens || isMisplaced(queue)) queue.isChanged = true
+      return opens
     })
     .toSorted((a, b) => turnOf(a.host.state, nowMs) - turnOf(b.host.state, nowMs) || a.id - b.id)
+}
+
+function isMisplaced({ host, dueMs }: Queue): boolean {
+  return dueMs !== null && isSilent(host.state) !== isAmongSilent(dueMs)
+}
+
+/** Queues that politeness keeps waiting, of hosts that may be given beside it. */
+function unpacedQueues(
+  { queues, nowMs }: HeldHosts,
+  { tasks, unpaced }: Planning,
+  budgets: ReadonlyMap<number, number>,
+): Queue[] {
+  if (unpaced === undefined) return []
+  return [...queues.values()]
+    .filter(({ host, limits, taskId, ready }) => {
+      return ready > 0 && budgets.has(taskId) && unpaced.has(host.key) && !mayStart(host.state, limits, nowMs)
+    })
+    .toSorted((a, b) => tasks.indexOf(a.taskId) - tasks.indexOf(b.taskId) || a.id - b.id)
 }
 
 /** Moves the first requests of each queue into `leases`: one statement, whatever their number. */
@@ -225,6 +225,7 @@ async function giveLeases(session: Session, giving: Giving): Promise<Ending<Take
   )
   const counts = newCounts()
   const leases: { readonly turn: number; readonly lease: Lease }[] = []
+  const unpaced: number[] = []
   for (const { queue, turns } of plans) {
     const own = inOrder(session, queue, rows)
     if (own.length < turns.length) {
@@ -233,7 +234,8 @@ async function giveLeases(session: Session, giving: Giving): Promise<Ending<Take
     moveReady(queue, 0 - own.length)
     for (const row of own.slice(-1)) queue.head = placeIn(session, queue, row)
     for (const [index, row] of own.entries()) {
-      const { turn = 0, hostDown = false } = turns[index] ?? {}
+      const { turn = 0, hostDown = false, marks = {} } = turns[index] ?? {}
+      if (marks.unpaced === true) unpaced.push(row.id)
       for (const [state, by] of [
         ['pending', -1],
         ['leased', 1],
@@ -242,16 +244,20 @@ async function giveLeases(session: Session, giving: Giving): Promise<Ending<Take
       }
       leases.push({
         turn,
-        lease: { ...leaseOf(session, row, queue), ...times, token: tokenOf(session, token), hostDown },
+        lease: { ...leaseOf(session, row, queue), ...times, token: tokenOf(session, token), hostDown, ...marks },
       })
     }
   }
   const inTurn = leases.toSorted((a, b) => a.turn - b.turn).map((each) => each.lease)
   return {
-    statements: countStatements(session, counts),
+    statements: [...noteUnpaced(unpaced), ...countStatements(session, counts)],
     tail: writeHosts(held),
     answer: { leases: inTurn, missed },
   }
+}
+
+function noteUnpaced(ids: readonly number[]): Statement[] {
+  return ids.length === 0 ? [] : [[`UPDATE @leases SET leased_at = ${UNPACED} WHERE id = ANY($1::bigint[])`, ids]]
 }
 
 /** Rows of this queue, in its order. */
@@ -267,7 +273,7 @@ function placeIn({ tasksById }: Session, { taskId }: Queue, row: TakenRow): Queu
   return placeOf(row, tasksById.get(taskId)?.settings.order ?? 'bfs')
 }
 
-type OwnPart = Omit<Lease, 'leasedAtMs' | 'expiresAtMs' | 'token' | 'hostDown'>
+type OwnPart = Omit<Lease, 'leasedAtMs' | 'expiresAtMs' | 'token' | keyof Turn>
 
 function leaseOf(session: Session, row: TakenRow, queue: Queue): OwnPart {
   const hop = hopOf(row)

@@ -13,8 +13,9 @@ const LEAST_SERVER = 13
 /**
  * ready    what may be leased, in its order: one range a queue; a row leaves it when it is leased
  * delayed  retries whose time has not come
- * leases   what is leased: a pending request is in exactly one of these three
- * queues   the requests of one task at one host; `head`: nothing in `ready` comes before it
+ * leases   what is leased: a pending request is in exactly one of these three; leased_at -1: it holds no place at its host
+ * queues   the requests of one task at one host; `head`: nothing in `ready` comes before it; due_ms: when it is due, of
+ *          silent hosts in a range of their own: see dueAt in src/frontier/order.ts
  * counts   sums over `slot` are true; each owner adds to a slot of its own, so that owners do not wait for each other
  * places   of a task's list of items, apart from the task because it changes with every page
  * failed   ids of failed requests: an index by state would make every settlement write every index of `requests`
@@ -95,6 +96,9 @@ export const PENDING = 0
 export const DONE = 2
 export const FAILED = 3
 export const SKIPPED = 4
+
+/** `leases.leased_at` of a lease that holds neither place nor time of its host. */
+export const UNPACED = -1
 
 /** `counts.depth` of a total over all depths. */
 export const TOTAL = -1

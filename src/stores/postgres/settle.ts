@@ -17,7 +17,7 @@ const FINGERPRINT_LENGTH = 16
 /** `entry` is leased by this settlement's lease, and its row is locked for this transaction. */
 export function settleOne(draft: Draft, entry: Entry, settlement: Settlement): void {
   const { lease, outcome, host } = settlement
-  draft.signals.push({ queue: queueNow(entry), signal: host, leasedAtMs: lease.leasedAtMs })
+  if (lease.unpaced !== true) draft.signals.push({ queue: queueNow(entry), signal: host, leasedAtMs: lease.leasedAtMs })
   applyOutcome(draft, entry, outcome)
   keepItems(draft, entry, settlement)
   discover(draft, entry, settlement)

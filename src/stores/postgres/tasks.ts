@@ -4,13 +4,14 @@ import { CrawlError } from '../../core/errors.ts'
 import type { TaskSettings } from '../../frontier/contract.ts'
 import { change } from './change.ts'
 import type { Connection } from './connection.ts'
-import { keepRow, queueNow } from './draft.ts'
+import { keepRow } from './draft.ts'
 import type { Statement } from './link.ts'
 import { ROW_COLUMNS, ROW_JOINS } from './rows.ts'
 import type { Row } from './rows.ts'
 import { findTasks, forgetTask, TASK_RESULTS, taskHead, tasksNow } from './session.ts'
 import type { Session, Task } from './session.ts'
 import { siftTask } from './sift.ts'
+import { freePlace } from './upkeep.ts'
 
 const CREATE = `WITH made AS (INSERT INTO @tasks(name, settings) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING RETURNING id)
   INSERT INTO @places(task_id) SELECT id FROM made`
@@ -86,7 +87,7 @@ async function disown(session: Session, task: Task): Promise<void> {
     build: async (draft, [rows]) => {
       for (const row of (rows ?? []) as readonly (Row & { readonly leased_at: number })[]) {
         const entry = keepRow(draft, row, 'leased')
-        draft.signals.push({ queue: queueNow(entry), signal: { kind: 'troubled' }, leasedAtMs: row.leased_at })
+        freePlace(draft, entry, row.leased_at)
         entry.now.where = 'ready'
       }
       draft.also.push(

@@ -2,9 +2,11 @@
 
 import { change } from './change.ts'
 import { entryOf, keepRow, loadByIds, queueNow } from './draft.ts'
+import type { Draft, Entry } from './draft.ts'
 import { passDepthsOn } from './lowering.ts'
 import { ROW_COLUMNS, ROW_JOINS } from './rows.ts'
 import type { Row } from './rows.ts'
+import { UNPACED } from './schema.ts'
 import type { Session, Task } from './session.ts'
 import { learnTasks } from './session.ts'
 import { putBack } from './settle.ts'
@@ -50,7 +52,7 @@ export async function takeBack(
         for (const row of leases) {
           if (!draft.tasks.has(row.task_id)) continue
           const entry = keepRow(draft, row, 'leased')
-          draft.signals.push({ queue: queueNow(entry), signal: { kind: 'troubled' }, leasedAtMs: row.leased_at })
+          freePlace(draft, entry, row.leased_at)
           if (charged) entry.now.attempt++
           putBack(entry, 0)
         }
@@ -59,6 +61,12 @@ export async function takeBack(
     })
     if (changed !== undefined && changed.answer < CHUNK) return
   }
+}
+
+/** Of a lease of which nobody knows how it went. */
+export function freePlace(draft: Draft, entry: Entry, leasedAtMs: number): void {
+  if (leasedAtMs === UNPACED) return
+  draft.signals.push({ queue: queueNow(entry), signal: { kind: 'troubled' }, leasedAtMs })
 }
 
 /** Retries whose time has come. */

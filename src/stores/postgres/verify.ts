@@ -73,7 +73,8 @@ const CHECKS: readonly { readonly sql: string; readonly sentence: (what: string)
   },
   {
     sql: `SELECT h.key AS what FROM @hosts h
-      LEFT JOIN (SELECT q.host_id, count(*) AS n FROM @leases l JOIN @queues q ON q.id = l.queue_id GROUP BY 1) l
+      LEFT JOIN (SELECT q.host_id, count(*) AS n FROM @leases l JOIN @queues q ON q.id = l.queue_id
+        WHERE l.leased_at >= 0 GROUP BY 1) l
       ON l.host_id = h.id WHERE h.in_flight <> coalesce(l.n, 0)`,
     sentence: (what) => `Host ${what} counts other requests in flight than are leased`,
   },

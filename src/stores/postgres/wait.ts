@@ -3,6 +3,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { isFinished, leaseBudget } from '../../frontier/budget.ts'
 import type { Frontier, LeaseOptions } from '../../frontier/contract.ts'
+import { dueOf, dueRange } from '../../frontier/order.ts'
 import type { Outlook } from '../../frontier/wait-for-work.ts'
 import type { SharedBell } from './bell.ts'
 import { TOTAL } from './schema.ts'
@@ -24,6 +25,13 @@ interface OutlookRow {
   readonly leased: number
   readonly done: number
   readonly due_at: number | null
+  readonly silent_at: number | null
+}
+
+function firstDue(silent: boolean): string {
+  const { fromMs, untilMs } = dueRange(silent)
+  return `(SELECT q.due_ms FROM @queues q WHERE q.task_id = t.id AND q.due_ms BETWEEN ${fromMs} AND ${untilMs}
+    ORDER BY q.due_ms LIMIT 1)`
 }
 
 /** One statement, so that all of it is true at one instant. */
@@ -32,7 +40,7 @@ const LOOK = `SELECT n.now, (SELECT retry_at FROM @delayed ORDER BY retry_at LIM
   EXISTS (SELECT 1 FROM @lowering w WHERE w.task_id = ANY($1::int[]))
     OR EXISTS (SELECT 1 FROM @tasks s WHERE s.id = ANY($1::int[]) AND s.sifting) AS left,
   t.id, c.pending, c.leased, c.done,
-  (SELECT q.due_ms FROM @queues q WHERE q.task_id = t.id AND q.due_ms IS NOT NULL ORDER BY q.due_ms LIMIT 1) AS due_at
+  ${firstDue(false)} AS due_at, ${firstDue(true)} AS silent_at
   FROM (SELECT @now() AS now OFFSET 0) n
   CROSS JOIN (SELECT id FROM @tasks WHERE id = ANY($1::int[]) AND name IS NOT NULL) t
   CROSS JOIN LATERAL (SELECT
@@ -42,7 +50,7 @@ const LOOK = `SELECT n.now, (SELECT retry_at FROM @delayed ORDER BY retry_at LIM
     FROM @counts k WHERE k.task_id = t.id AND k.kind IN ('pending', 'leased', 'done') AND k.depth = ${TOTAL}) c`
 
 /** What `waitForWork` waits for: that a call of `lease` would change something, or that there is nothing left. */
-async function look(session: Session, { tasks: names, pageLimit }: Scope): Promise<Outlook> {
+async function look(session: Session, { tasks: names, pageLimit, maxSilent }: Scope): Promise<Outlook> {
   for (;;) {
     const tasks = await findTasks(session, names)
     const ids = names.map((name) => taskIn(tasks, name, session.location).id)
@@ -57,6 +65,7 @@ async function look(session: Session, { tasks: names, pageLimit }: Scope): Promi
     if (!first.left && rows.every((row) => isFinished(row, pageLimit))) return { kind: 'finished' }
     const open = rows.filter((row) => leaseBudget(row, pageLimit) > 0)
     const instants = [first.retry_at, first.expires_at, ...open.map((row) => row.due_at)]
+    if (maxSilent !== 0) instants.push(...open.map((row) => dueOf(row.silent_at ?? Infinity, true)))
     const next = instants.reduce<number>((least, at) => Math.min(least, at ?? Infinity), Infinity)
     if (first.left || next <= first.now) return { kind: 'ready' }
     return next === Infinity ? { kind: 'wait' } : { kind: 'wait', inMs: next - first.now }

@@ -7,6 +7,7 @@ import type { AttemptRecord, Lease, RequestRecord, Settlement } from '../../fron
 import type { ItemDraft } from '../../items/contract.ts'
 import type { HostSignal } from '../../politeness/contract.ts'
 import { isLoopbackHost } from '../../util/host-name.ts'
+import { SILENT, UNPACED } from './lua/model.ts'
 
 type Extra = Pick<StoredRequest, 'label' | 'userData' | 'method' | 'headers' | 'payload' | 'cache'>
 
@@ -158,7 +159,7 @@ export function itemParts({ data, isPage }: ItemDraft): [string, string] {
 
 export function decodeLease(answer: unknown): Lease {
   const [task, fp, id, url, host, depth, priority, extra, ...rest] = answer as string[]
-  const [hopUrl, hostKey, hops, attempt, token, leasedAt, expiresAt, down] = rest as unknown[]
+  const [hopUrl, hostKey, hops, attempt, token, leasedAt, expiresAt, down, mode] = rest as unknown[]
   return {
     id: String(id),
     request: requestOf({ task, fp, url, host, depth, priority, extra }),
@@ -170,6 +171,8 @@ export function decodeLease(answer: unknown): Lease {
     leasedAtMs: Number(leasedAt),
     expiresAtMs: Number(expiresAt),
     hostDown: Number(down) === 1,
+    ...(Number(mode) === UNPACED ? { unpaced: true } : {}),
+    ...(Number(mode) === SILENT ? { silent: true } : {}),
   }
 }
 

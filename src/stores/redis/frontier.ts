@@ -78,8 +78,11 @@ async function add(session: Session, requests: readonly StoredRequest[]): Promis
   return answers
 }
 
-async function lease(session: Session, { tasks, max, leaseMs, pageLimit }: LeaseOptions): Promise<Lease[]> {
-  const args = [String(tasks.length), ...tasks, String(max), String(leaseMs), String(pageLimit ?? '')]
+async function lease(session: Session, options: LeaseOptions): Promise<Lease[]> {
+  const { tasks, max, leaseMs, pageLimit, maxSilent, unpaced = new Map() } = options
+  const limits = [String(max), String(leaseMs), String(pageLimit ?? ''), String(maxSilent ?? '')]
+  const beside = [...unpaced].flatMap(([hostKey, count]) => [hostKey, String(count)])
+  const args = [String(tasks.length), ...tasks, ...limits, String(unpaced.size), ...beside]
   const answer = await session.write('lease', 'lease', args)
   return (answer as unknown[]).map(decodeLease)
 }

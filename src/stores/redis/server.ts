@@ -35,7 +35,13 @@ export function readServerFacts(info: string, location: string): ServerFacts {
   const evicts = mayEvict ? field('maxmemory_policy') : ''
   const durable = appendOnly && !mayEvict
   const maxMemoryBytes = limit > 0 ? limit : undefined
-  return { version, appendOnly, evicts, maxMemoryBytes, capabilities: { durable, shared: true, transactional: true } }
+  return {
+    version,
+    appendOnly,
+    evicts,
+    maxMemoryBytes,
+    capabilities: { durable, shared: true, transactional: true, unpaced: true },
+  }
 }
 
 function parseInfo(info: string): Map<string, string> {

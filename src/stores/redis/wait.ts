@@ -93,8 +93,9 @@ export async function waitForWork(
   }
 }
 
-async function look(session: Session, { tasks, pageLimit }: Scope): Promise<Outlook> {
-  const [kind, inMs = ''] = await session.ask('look', [String(tasks.length), ...tasks, String(pageLimit ?? '')])
+async function look(session: Session, { tasks, pageLimit, maxSilent }: Scope): Promise<Outlook> {
+  const args = [String(tasks.length), ...tasks, String(pageLimit ?? ''), String(maxSilent ?? '')]
+  const [kind, inMs = ''] = await session.ask('look', args)
   if (kind !== 'wait') return { kind: kind === 'finished' ? 'finished' : 'ready' }
   return inMs === '' ? { kind: 'wait' } : { kind: 'wait', inMs: Number(inMs) }
 }

@@ -1,19 +1,20 @@
 /** Who comes next in the embedded store: leases given, renewed and taken back. */
 
+import { createAllowance, marksOf } from '../../frontier/allowance.ts'
 import { isFinished, leaseBudget } from '../../frontier/budget.ts'
 import type { Lease, LeaseOptions } from '../../frontier/contract.ts'
-import { placeOf, turnOf } from '../../frontier/order.ts'
-import { createAllowance } from '../../frontier/unpaced.ts'
+import { dueOf, dueRange, isAmongSilent, placeOf, turnOf } from '../../frontier/order.ts'
+import type { DueRange } from '../../frontier/order.ts'
 import type { Outlook } from '../../frontier/wait-for-work.ts'
 import type { HostSignal } from '../../politeness/contract.ts'
-import { isHostDown, mayStart, reserve, settleHost, startLate } from '../../politeness/host-state.ts'
+import { isHostDown, isSilent, mayStart, reserve, settleHost, startLate } from '../../politeness/host-state.ts'
 import { continueLowering } from './add.ts'
 import { enqueue, hopOf, ownQueue, requestOf } from './rows.ts'
 import type { Row } from './rows.ts'
 import { count, findQueue, queueById, queueOf, setHost, taskOf, touchedQueues, touchQueue } from './session.ts'
 import type { Queue, Session } from './session.ts'
 
-type Scope = Pick<LeaseOptions, 'tasks' | 'pageLimit'>
+type Scope = Pick<LeaseOptions, 'tasks' | 'pageLimit' | 'maxSilent'>
 
 /** How many expired leases, or retries that are due, one call deals with. */
 const MAX_RETURNS = 1000
@@ -29,7 +30,15 @@ export function leaseNext(session: Session, options: LeaseOptions): readonly Lea
 interface Plan {
   readonly queue: Queue
   /** One for each request of this queue, in the order in which places were reserved. */
-  readonly turns: { readonly turn: number; readonly hostDown: boolean; readonly unpaced: boolean }[]
+  readonly turns: Turn[]
+}
+
+type Marks = Pick<Lease, 'unpaced' | 'silent'>
+
+interface Turn {
+  readonly turn: number
+  readonly hostDown: boolean
+  readonly marks: Marks
 }
 
 /** In rounds, one request a host, so that a host with many places does not take them all. Reserves as it goes. */
@@ -42,7 +51,7 @@ function planLeases(session: Session, options: LeaseOptions, nowMs: number): rea
   )
   const plans = new Map<Queue, Plan>()
   let turn = 0
-  const allowance = createAllowance(options.unpaced)
+  const allowance = createAllowance(options)
   let round = startable(session, options, nowMs)
   while (round.length > 0 && turn < options.max) {
     const next: Queue[] = []
@@ -51,11 +60,12 @@ function planLeases(session: Session, options: LeaseOptions, nowMs: number): rea
       const plan = plans.get(queue) ?? { queue, turns: [] }
       const budget = budgets.get(task) ?? 0
       if (turn >= options.max || budget <= 0 || plan.turns.length >= queue.ready) continue
-      const unpaced = !mayStart(host.state, limits, nowMs)
-      if (unpaced && !allowance.take(host.key)) continue
-      plan.turns.push({ turn: turn++, hostDown: isHostDown(host.state, nowMs), unpaced })
+      const is = { mayStart: mayStart(host.state, limits, nowMs), isSilent: isSilent(host.state) }
+      const giving = allowance.take(host.key, is)
+      if (giving === undefined) continue
+      plan.turns.push({ turn: turn++, hostDown: isHostDown(host.state, nowMs), marks: marksOf(giving) })
       plans.set(queue, plan)
-      if (!unpaced) setHost(session, host, reserve(host.state, limits, nowMs))
+      if (giving !== 'unpaced') setHost(session, host, reserve(host.state, limits, nowMs))
       budgets.set(task, budget - 1)
       next.push(queue)
     }
@@ -66,34 +76,49 @@ function planLeases(session: Session, options: LeaseOptions, nowMs: number): rea
 
 /** The host whose turn came first comes first. */
 function startable(session: Session, options: LeaseOptions, nowMs: number): Queue[] {
-  const { tasks, max, pageLimit } = options
+  const { tasks, max, pageLimit, maxSilent = max } = options
   // Of these the file does not know yet when they are due.
   const changed = touchedQueues(session)
   const queues: Queue[] = []
   for (const name of tasks) {
     const task = taskOf(session, name)
     if (leaseBudget(task.counts, pageLimit) === 0) continue
-    const rows = session.sql.all<{ id: number }>(
-      'SELECT id FROM queues WHERE task_id = ? AND due_ms <= ? ORDER BY due_ms, id LIMIT ?',
-      task.id,
-      nowMs,
-      Math.min(max, 1000) + 64 + changed.size,
-    )
-    for (const { id } of rows) {
-      const queue = queueById(session, id)
-      if (queue !== undefined && !changed.has(queue)) queues.push(queue)
-    }
+    const spare = 64 + changed.size
+    const due = dueQueues(session, task.id, { ...dueRange(false, nowMs), max: Math.min(max, 1000) + spare })
+    const most = Math.min(max, maxSilent, 1000)
+    if (most > 0) due.push(...dueQueues(session, task.id, { ...dueRange(true, nowMs), max: most + spare }))
+    for (const queue of due) if (!changed.has(queue)) queues.push(queue)
     for (const queue of changed) if (queue.task === task && queue.ready > 0) queues.push(queue)
   }
   const open = queues
     .filter((queue) => {
-      if (mayStart(queue.host.state, queue.limits, nowMs)) return true
-      // What was due and cannot start after all gets its due time reckoned anew.
-      touchQueue(session, queue)
-      return false
+      const opens = mayStart(queue.host.state, queue.limits, nowMs)
+      // What was due and cannot start after all, or stands among those of the other kind since an older version, gets its
+      // due time reckoned anew.
+      if (!opens || isMisplaced(queue)) touchQueue(session, queue)
+      return opens
     })
     .toSorted((a, b) => turnOf(a.host.state, nowMs) - turnOf(b.host.state, nowMs) || a.id - b.id)
   return options.unpaced === undefined ? open : [...open, ...unpacedQueues(session, options, new Set(open))]
+}
+
+function isMisplaced({ host, dueMs }: Queue): boolean {
+  return dueMs !== null && isSilent(host.state) !== isAmongSilent(dueMs)
+}
+
+function dueQueues(
+  session: Session,
+  taskId: number,
+  { fromMs, untilMs, max }: DueRange & { readonly max: number },
+): Queue[] {
+  const rows = session.sql.all<{ id: number }>(
+    'SELECT id FROM queues WHERE task_id = ? AND due_ms >= ? AND due_ms <= ? ORDER BY due_ms, id LIMIT ?',
+    taskId,
+    fromMs,
+    untilMs,
+    max,
+  )
+  return rows.map(({ id }) => queueById(session, id)).filter((queue) => queue !== undefined)
 }
 
 /** Queues that politeness keeps waiting, of hosts that may be given beside it. */
@@ -137,10 +162,10 @@ function giveLeases(
   for (const { queue, turns } of plans) {
     const rows = takeHead(session, queue, { n: turns.length, token, nowMs, expiresAtMs })
     for (const [index, row] of rows.entries()) {
-      const { turn = 0, hostDown = false, unpaced = false } = turns[index] ?? {}
-      leases.push({ turn, lease: leaseOf(session, row, { queue, token, nowMs, expiresAtMs, hostDown, unpaced }) })
+      const { turn = 0, hostDown = false, marks = {} } = turns[index] ?? {}
+      leases.push({ turn, lease: leaseOf(session, row, { queue, token, nowMs, expiresAtMs, hostDown, marks }) })
     }
-    const unpaced = rows.filter((_row, index) => turns[index]?.unpaced === true).map(([id]) => id)
+    const unpaced = rows.filter((_row, index) => turns[index]?.marks.unpaced === true).map(([id]) => id)
     if (unpaced.length > 0) noteUnpaced(session, unpaced)
   }
   session.memory.nextExpiryMs = Math.min(session.memory.nextExpiryMs, expiresAtMs)
@@ -206,10 +231,10 @@ function leaseOf(
     readonly nowMs: number
     readonly expiresAtMs: number
     readonly hostDown: boolean
-    readonly unpaced: boolean
+    readonly marks: Marks
   },
 ): Lease {
-  const { queue, token, nowMs, expiresAtMs, hostDown, unpaced } = held
+  const { queue, token, nowMs, expiresAtMs, hostDown, marks } = held
   const hop = hopOf({ hop: hopJson })
   count(session, queue.task, { state: 'pending', depth, by: -1 })
   count(session, queue.task, { state: 'leased', depth, by: 1 })
@@ -225,7 +250,7 @@ function leaseOf(
     leasedAtMs: nowMs,
     expiresAtMs,
     hostDown,
-    ...(unpaced ? { unpaced } : {}),
+    ...marks,
     ...(visit === null ? {} : { visit }),
   }
 }
@@ -335,7 +360,7 @@ function placeDue(session: Session, nowMs: number): void {
 }
 
 /** What `waitForWork` waits for: that a call of `lease` would change something, or that there is nothing left. */
-export function look(session: Session, { tasks: names, pageLimit }: Scope): Outlook {
+export function look(session: Session, { tasks: names, pageLimit, maxSilent }: Scope): Outlook {
   const { sql } = session
   const nowMs = session.storeClock.nowMs()
   const tasks = names.map((name) => taskOf(session, name))
@@ -347,10 +372,21 @@ export function look(session: Session, { tasks: names, pageLimit }: Scope): Outl
   ]
   for (const task of tasks) {
     if (leaseBudget(task.counts, pageLimit) === 0) continue
-    const due = sql.one<{ at: number | null }>('SELECT min(due_ms) AS at FROM queues WHERE task_id = ?', task.id)
-    instants.push(due?.at)
+    instants.push(firstDue(session, task.id, false))
+    if (maxSilent !== 0) instants.push(firstDue(session, task.id, true))
   }
   const next = instants.reduce<number>((least, at) => Math.min(least, at ?? Infinity), Infinity)
   if (left || next <= nowMs) return { kind: 'ready' }
   return next === Infinity ? { kind: 'wait' } : { kind: 'wait', inMs: next - nowMs }
+}
+
+function firstDue({ sql }: Session, taskId: number, silent: boolean): number {
+  const { fromMs, untilMs } = dueRange(silent)
+  const first = sql.one<{ at: number | null }>(
+    'SELECT min(due_ms) AS at FROM queues WHERE task_id = ? AND due_ms >= ? AND due_ms <= ?',
+    taskId,
+    fromMs,
+    untilMs,
+  )
+  return dueOf(first?.at ?? Infinity, silent)
 }

@@ -5,6 +5,7 @@ export const FORMAT = 2
 
 /**
  * ready    what may be leased, in its order: one range a host and task; a row leaves it when it is leased
+ * queues   due_ms: when it is due; of silent hosts in a range of their own, see dueAt in src/frontier/order.ts
  * delayed  retries whose time has not come
  * leases   what is leased: a pending request is in exactly one of these three; leased_at -1: it holds no place at its host
  * links    what a settled page leads to, for tasks with a maximum depth: ids, and fingerprints of known links

@@ -5,8 +5,9 @@ import { CrawlError } from '../../core/errors.ts'
 import type { RequestState } from '../../core/request.ts'
 import { COUNTERS_AT_ZERO } from '../../frontier/counters.ts'
 import type { CounterName, TaskSettings } from '../../frontier/contract.ts'
+import { dueAt } from '../../frontier/order.ts'
 import type { HostLimits, HostState } from '../../politeness/contract.ts'
-import { hostLimits, initialHostState, nextStartMs } from '../../politeness/host-state.ts'
+import { hostLimits, initialHostState, isSilent, nextStartMs } from '../../politeness/host-state.ts'
 import type { Random } from '../../util/random.ts'
 import type { Connection } from './connection.ts'
 import { TOTAL } from './schema.ts'
@@ -44,6 +45,7 @@ export interface Queue {
   readonly limits: HostLimits
   ready: number
   opened: boolean
+  /** Where it stands among those that are due: see `dueAt`. */
   dueMs: number | null
   dirty: boolean
 }
@@ -290,7 +292,7 @@ function flushQueues(session: Session): void {
   const nowMs = session.storeClock.nowMs()
   for (const queue of touchedQueues(session)) {
     const startMs = queue.ready > 0 ? nextStartMs(queue.host.state, queue.limits, nowMs) : Infinity
-    const dueMs = Number.isFinite(startMs) ? startMs : null
+    const dueMs = Number.isFinite(startMs) ? dueAt(startMs, isSilent(queue.host.state)) : null
     if (!queue.dirty && dueMs === queue.dueMs) continue
     queue.dirty = false
     queue.dueMs = dueMs

@@ -179,6 +179,42 @@ export const leaseCases: SuiteCases = {
     const next = await leaseMany(subject.store, { max: 1 })
     equal(next[0]?.hostDown, true)
   },
+
+  '12. gives at most so many requests of silent hosts, and the rest to others, however many are due': async (
+    subject,
+  ) => {
+    const untried = Array.from({ length: 200 }, (_, n) => request(`new${n}.test/1`))
+    await begin(subject, [...untried, ...['a', 'b', 'c', 'd'].map((name) => request(name))])
+    const first = await leaseMany(subject.store, { max: 5, maxSilent: 2 })
+    deepEqual(namesOf(first.filter(({ silent }) => silent !== true)), ['a', 'b', 'c'])
+    deepEqual(
+      first.filter(({ silent }) => silent === true).map(({ hostKey }) => hostKey),
+      ['new0.test', 'new1.test'],
+    )
+    deepEqual(await paths(subject.store, { max: 5, maxSilent: 0 }), ['d'])
+    deepEqual(await paths(subject.store, { maxSilent: 0 }), [])
+    equal((await leaseMany(subject.store, { maxSilent: 150 })).length, 150)
+    equal((await leaseMany(subject.store)).length, 48)
+  },
+
+  '12. a host that gave no answer is silent again until it answers': async (subject) => {
+    await begin(
+      subject,
+      ['a', 'b', 'c'].map((name) => request(name)),
+      { maxInFlightPerHost: 1 },
+    )
+    const { frontier } = subject.store
+    const [sound] = await leaseMany(subject.store, { maxSilent: 0 })
+    if (sound === undefined) throw new Error('Expected a lease of a host that had answered')
+    equal(sound.silent, undefined)
+    const outcome = { kind: 'failed', attempt: { failure: 'connect', error: 'refused' } } as const
+    await frontier.settle([settlement(sound, { outcome, host: { kind: 'silent' } })])
+    deepEqual(await paths(subject.store, { maxSilent: 0 }), [])
+    const probe = await leaseOne(subject.store, { maxSilent: 1 })
+    equal(probe.silent, true)
+    await frontier.settle([settlement(probe)])
+    deepEqual(await paths(subject.store, { maxSilent: 0 }), ['c'])
+  },
 }
 
 const unpaced = (count: number): Partial<LeaseOptions> => ({ unpaced: new Map([['h.test', count]]) })
@@ -235,6 +271,20 @@ export const unpacedCases: SuiteCases = {
     if (paced !== undefined) await subject.store.frontier.settle([settlement(paced)])
     deepEqual(await paths(subject.store), ['b'])
     deepEqual(await subject.store.verify(), [])
+  },
+
+  '12. what is given beside politeness is not counted among those of silent hosts': async (subject) => {
+    await begin(subject, [request('new.test/1'), request('new.test/2')], { delayMs: 500 })
+    const beside = { unpaced: new Map([['new.test', 5]]) }
+    deepEqual(await paths(subject.store, { ...beside, maxSilent: 0 }), [], 'it could be sent, and must not')
+    const both = await leaseMany(subject.store, { ...beside, maxSilent: 1 })
+    deepEqual(
+      both.map(({ silent, unpaced: isBeside }) => [silent, isBeside]),
+      [
+        [true, undefined],
+        [undefined, true],
+      ],
+    )
   },
 
   '10. gives nothing beside politeness over the page limit': async (subject) => {

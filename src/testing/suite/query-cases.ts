@@ -226,6 +226,23 @@ export const waitCases: SuiteCases = {
     equal(await retry, 'ready')
   },
 
+  '12. waitForWork: silent hosts that are due wake nobody who may have none of them': async (subject) => {
+    await begin(subject, [request('new.test/1'), request('a'), request('b')], { delayMs: 2000, maxInFlightPerHost: 1 })
+    const { frontier } = subject.store
+    const { signal } = new AbortController()
+    const wait = (maxSilent: number): Promise<string> => frontier.waitForWork({ tasks: [TASK], maxSilent }, signal)
+    await frontier.settle([settlement(await leaseOne(subject.store, { maxSilent: 0 }))])
+    equal(await wait(1), 'ready')
+    const others = wait(0)
+    ok(await isWaiting(others))
+    await subject.advance(2100)
+    equal(await others, 'ready')
+    await frontier.settle([settlement(await leaseOne(subject.store, { maxSilent: 0 }))])
+    const end = wait(0)
+    await frontier.settle([settlement(await leaseOne(subject.store, { maxSilent: 1 }))])
+    equal(await end, 'finished')
+  },
+
   'waitForWork: the page limit ends the wait once nothing is leased': async (subject) => {
     await begin(subject, [request('a'), request('b')])
     const { frontier } = subject.store

@@ -1,5 +1,8 @@
 /** Who comes next, in the server: leases given, renewed and taken back. */
 
+import { dueAt, dueRange } from '../../../frontier/order.ts'
+import { PACED, SILENT, UNPACED } from './model.ts'
+
 /** How many expired leases, or retries that are due, one script deals with. */
 const MAX_RETURNS = 1000
 
@@ -57,8 +60,16 @@ local function continueLowering(task)
 end
 `
 
+const [ANSWERING, QUIET] = [dueRange(false, 0), dueRange(true, 0)]
+
 export const LEASE_STEPS = `
 local pageLimit
+-- Where the hosts stand that are due by an instant: silent ones, or the others.
+local function rangeOf(silent, untilMs)
+  if silent then return ${QUIET.fromMs}, untilMs + ${QUIET.untilMs} end
+  return ${ANSWERING.fromMs}, untilMs
+end
+
 local function budgetOf(task)
   if not pageLimit then return math.huge end
   return math.max(0, pageLimit - task.counts.done - task.counts.leased)
@@ -86,21 +97,22 @@ local function writeHosts()
   flushDue()
 end
 
--- Hosts of the task that can start now, in the order of their turn. What was due and cannot start after all gets its
--- time reckoned anew.
-local function startable(task, max, found)
+-- Hosts of the task that can start now, in the order of their turn. What was due and cannot start after all, or stands
+-- among those of the other kind since an older version, gets its time reckoned anew.
+local function startable(task, max, found, silent)
   if budgetOf(task) == 0 then return end
+  local from, to = rangeOf(silent, now)
   local key = P .. 'd:' .. task.id
   local skip, size = 0, max + 16
   while skip < max do
-    local members = call('ZRANGEBYSCORE', key, '-inf', now, 'WITHSCORES', 'LIMIT', skip, size)
+    local members = call('ZRANGEBYSCORE', key, from, to, 'WITHSCORES', 'LIMIT', skip, size)
     local keys = {}
     for n = 1, #members, 2 do push(keys, string.sub(members[n], 7)) end
     fetchHosts(keys)
     local wrong = false
     for n = 1, #members, 2 do
       local h = hostOf(string.sub(members[n], 7))
-      if mayStart(h, limitsOf(task, h)) then
+      if isSilent(h) == silent and mayStart(h, limitsOf(task, h)) then
         skip = skip + 1
         push(found, { task = task, h = h, member = members[n], turn = isDown(h) and 0 or h.nextAt, n = 0 })
       else
@@ -114,6 +126,36 @@ local function startable(task, max, found)
   end
 end
 
+-- Queues that politeness keeps waiting, of hosts that may be given beside it.
+local function unpacedQueues(task, keys, found)
+  if budgetOf(task) == 0 then return end
+  fetchHosts(keys)
+  local waiting = {}
+  for _, key in ipairs(keys) do
+    local h = hosts[key]
+    for _, queue in ipairs(h and h.queues or {}) do
+      if queue.task == task.id and not mayStart(h, limitsOf(task, h)) then
+        push(waiting, { task = task, h = h, id = queue.id, n = 0 })
+      end
+    end
+  end
+  table.sort(waiting, function(a, b) return a.id < b.id end)
+  for _, f in ipairs(waiting) do push(found, f) end
+end
+
+-- How a request of the host is given now, if it may be; counted.
+local unpaced, maxSilent = {}, math.huge
+local function takeAllowance(task, h)
+  if not mayStart(h, limitsOf(task, h)) then
+    local count = unpaced[h.key] or 0
+    unpaced[h.key] = count - 1
+    return count > 0 and ${UNPACED}
+  end
+  if not isSilent(h) then return ${PACED} end
+  maxSilent = maxSilent - 1
+  return maxSilent >= 0 and ${SILENT}
+end
+
 -- In rounds, one request a host, so that a host with many places does not take them all. Reserves as it goes.
 local function plan(found, max)
   local budgets, turn, round = {}, 0, found
@@ -123,12 +165,13 @@ local function plan(found, max)
       local task, h = f.task, f.h
       local budget = budgets[task] or budgetOf(task)
       f.ready = f.ready or call('ZCARD', queueKey(task.id, h.key))
-      if turn < max and budget > 0 and f.n < f.ready and mayStart(h, limitsOf(task, h)) then
+      local mode = turn < max and budget > 0 and f.n < f.ready and takeAllowance(task, h)
+      if mode then
         f.n = f.n + 1
         f.turns = f.turns or {}
         turn = turn + 1
-        f.turns[f.n] = { turn, isDown(h) }
-        reserve(h, limitsOf(task, h))
+        f.turns[f.n] = { turn, isDown(h), mode }
+        if mode ~= ${UNPACED} then reserve(h, limitsOf(task, h)) end
         touch(h)
         budgets[task] = budget - 1
         push(nextRound, f)
@@ -143,7 +186,7 @@ local function leaseReply(row, held, expiresAt)
   return {
     row.task.name, row.fp, tostring(row.id), row.url, row.host, exact(row.depth), exact(row.priority), row.extra or '',
     hop and hop[1] or '', held.host, hop and hop[3] or {}, row.attempt + 1, held.token, exact(held.leasedAt),
-    exact(expiresAt), held.down and 1 or 0,
+    exact(expiresAt), held.down and 1 or 0, held.mode,
   }
 end
 
@@ -161,7 +204,7 @@ local function take(found, token, leaseMs)
       for n, member in ipairs(members) do
         local fp = string.sub(member, 11)
         push(byTask[f.task], fp)
-        picked[f.turns[n][1]] = { f = f, fp = fp, down = f.turns[n][2] }
+        picked[f.turns[n][1]] = { f = f, fp = fp, down = f.turns[n][2], mode = f.turns[n][3] }
       end
     end
   end
@@ -169,11 +212,11 @@ local function take(found, token, leaseMs)
   local leases = {}
   for n, p in ipairs(picked) do
     local row = rowOf(p.f.task, p.fp)
-    local held = { token = token, owner = owner, leasedAt = now, host = p.f.h.key, down = p.down }
+    local held = { token = token, owner = owner, leasedAt = now, host = p.f.h.key, down = p.down, mode = p.mode }
     count(row.task, 'pending', row, -1)
     count(row.task, 'leased', row, 1)
     row.held = held
-    push2(nowHeld, heldName(row), cmsgpack.pack({ token, owner, now, held.host, held.down }))
+    push2(nowHeld, heldName(row), cmsgpack.pack({ token, owner, now, held.host, held.down, held.mode }))
     push2(expiries, now + leaseMs, heldName(row))
     leases[n] = leaseReply(row, held, now + leaseMs)
   end
@@ -198,7 +241,10 @@ local function givenBefore(token)
 end
 `
 
-/** Arguments: names of tasks, max, leaseMs, page limit. Answers the leases in the order of their turn. */
+/**
+ * Arguments: names of tasks, max, leaseMs, page limit, most of silent hosts, and hosts with how many of each may be given
+ * beside politeness. Answers the leases in the order of their turn.
+ */
 export const LEASE = `
 local known = begin()
 if known and known[1] == 'again' then return { 'ok', givenBefore(owner .. '.' .. callNumber) } end
@@ -210,23 +256,33 @@ for n = 1, num() do
 end
 local max, leaseMs = num(), num()
 pageLimit = num()
+maxSilent = num() or math.huge
+local beside = {}
+for n = 1, num() do
+  beside[n] = arg()
+  unpaced[beside[n]] = num()
+end
 for _, task in ipairs(named) do continueLowering(task) end
 takeBackExpired()
 for _, task in ipairs(named) do placeDue(task) end
 writeHosts()
 local found = {}
-for _, task in ipairs(named) do startable(task, max, found) end
+for _, task in ipairs(named) do
+  startable(task, max, found, false)
+  startable(task, math.min(max, maxSilent), found, true)
+end
 table.sort(found, function(a, b)
   if a.turn ~= b.turn then return a.turn < b.turn end
   return string.sub(a.member, 1, 6) < string.sub(b.member, 1, 6)
 end)
+for _, task in ipairs(named) do unpacedQueues(task, beside, found) end
 plan(found, max)
 local leases = take(found, owner .. '.' .. callNumber, leaseMs)
 finish('')
 return { 'ok', leases }
 `
 
-/** Arguments: names of tasks, page limit. Answers finished, ready, or wait with the milliseconds until something is due. */
+/** Arguments: names of tasks, page limit, most of silent hosts. Answers finished, ready, or wait with the milliseconds until something is due. */
 export const LOOK = `
 local named = {}
 for n = 1, num() do
@@ -234,6 +290,7 @@ for n = 1, num() do
   if not named[n] then return { 'notask', ARGV[at] } end
 end
 pageLimit = num()
+local kinds = num() == 0 and { false } or { false, true }
 local nextAt, over, left = math.huge, true, false
 local function consider(key)
   local first = call('ZRANGE', key, 0, 0, 'WITHSCORES')
@@ -249,11 +306,14 @@ consider(P .. 'leases')
 for _, task in ipairs(named) do consider(P .. 'z:' .. task.id) end
 if left or nextAt <= now then return { 'ok', 'ready' } end
 for _, task in ipairs(named) do
-  if budgetOf(task) > 0 then
-    local members = call('ZRANGE', P .. 'd:' .. task.id, 0, 31, 'WITHSCORES')
+  for _, silent in ipairs(budgetOf(task) > 0 and kinds or {}) do
+    local from, to = rangeOf(silent, ${dueRange(false).untilMs})
+    local members = call('ZRANGEBYSCORE', P .. 'd:' .. task.id, from, to, 'WITHSCORES', 'LIMIT', 0, 32)
     local wrong = 0
     for n = 1, #members, 2 do
-      local due, h = tonumber(members[n + 1]), hostOf(string.sub(members[n], 7))
+      local h = hostOf(string.sub(members[n], 7))
+      local due = tonumber(members[n + 1]) - (silent and ${dueAt(0, true)} or 0)
+      if isSilent(h) ~= silent then return { 'ok', 'ready' } end
       if due > now or mayStart(h, limitsOf(task, h)) then
         nextAt = math.min(nextAt, due)
         break

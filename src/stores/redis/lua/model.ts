@@ -1,5 +1,6 @@
 /** What a script works with: arguments, the clock, and tasks, hosts and requests read once and written back together. */
 
+import { dueAt } from '../../../frontier/order.ts'
 import { initialHostState } from '../../../politeness/host-state.ts'
 import { POLITENESS } from './politeness.ts'
 
@@ -16,7 +17,8 @@ import { POLITENESS } from './politeness.ts'
  * k:n       hash    fingerprint → what a settled page leads to; for tasks with a maximum depth
  * low:n     zset    depths that are still to be passed on: work that a script left to the next
  * i:n       hash    number → item
- * d:n       zset    hosts with something to lease, by the time of their next start, then by age
+ * d:n       zset    hosts with something to lease, by the time of their next start, then by age; silent ones in a range
+ *                   of their own, see dueAt in src/frontier/order.ts
  * q:n:host  zset    what may be leased of a host: by priority, then level, then id
  * z:n       zset    retries whose time has not come
  * hosts     hash    host key → state and queues, packed
@@ -81,6 +83,11 @@ end
 ${POLITENESS}`
 
 const INITIAL = initialHostState()
+
+/** `mode` of a lease. */
+export const PACED = 0
+export const UNPACED = 1
+export const SILENT = 2
 
 export const MODEL = `
 local PENDING, DONE, FAILED, SKIPPED = 0, 2, 3, 4
@@ -193,6 +200,9 @@ end
 -- What changes a host's state or queue: the times of all its queues are reckoned anew.
 local function touch(h) h.dirty = true h.touched = true end
 
+-- Where its queues stand that are due at an instant.
+local function standsAt(h, due) return isSilent(h) and due + ${dueAt(0, true)} or due end
+
 local function queueOf(task, key)
   local h = hostOf(key)
   for _, queue in ipairs(h.queues) do
@@ -268,7 +278,7 @@ local function heldName(row) return row.task.id .. '|' .. row.fp end
 
 local function unpackHeld(raw)
   local v = cmsgpack.unpack(raw)
-  return { token = v[1], owner = v[2], leasedAt = v[3], host = v[4], down = v[5] }
+  return { token = v[1], owner = v[2], leasedAt = v[3], host = v[4], down = v[5], mode = v[6] or ${PACED} }
 end
 
 -- The lease of a row, or false.
@@ -356,6 +366,7 @@ local function endLease(row, signal, value)
   push(gone.held, name)
   push(gone.leases, name)
   row.held = false
+  if held.mode == ${UNPACED} then return held end
   local h = hostOf(held.host)
   local delay = limitsOf(row.task, h)
   settleHost(h, signal, value, held.leasedAt, delay)
@@ -396,7 +407,7 @@ local function flushHost(h, packed)
         local member = struct.pack('>I6', queue.id) .. h.key
         if queue.filled == nil then queue.filled = call('EXISTS', queueKey(task.id, h.key)) == 1 end
         local due = queue.filled and dueOf(h, limitsOf(task, h))
-        if due then push2(task.due, due, member) else push(task.notDue, member) end
+        if due then push2(task.due, standsAt(h, due), member) else push(task.notDue, member) end
       end
     else
       call('UNLINK', queueKey(queue.task, h.key))

@@ -10,6 +10,8 @@ import { MAX_RETRY_AFTER_MS } from '../../../politeness/retry-after.ts'
 export const POLITENESS = `
 local function isDown(h) return h.downUntil > now end
 
+local function isSilent(h) return h.silent > 0 or (h.backoffStep > 0 and h.backoffAt == 0) end
+
 local function placesOf(h, places)
   if h.backoffStep > 0 or h.silent >= ${MAX_SILENT_FAILURES} or h.crawlDelay >= 1000 then return 1 end
   return places

@@ -40,8 +40,8 @@ export type LeasePart = readonly [
   attempt: number,
   leasedAtMs: number,
   expiresAtMs: number,
-  hostDown: boolean,
-  unpaced: boolean,
+  /** Sums of the powers of two below. */
+  marks: number,
   visit: Lease['visit'],
 ]
 
@@ -73,19 +73,32 @@ export function unpackRequest([task, url, fingerprint, hostKey, depth, priority,
   return rest === undefined ? request : { ...request, ...rest }
 }
 
+const [DOWN, UNPACED, SILENT] = [1, 2, 4]
+
 export function packLease(lease: Lease): LeasePart {
-  const { id, token, request, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown } = lease
-  const { unpaced = false, visit } = lease
-  const times = [leasedAtMs, expiresAtMs] as const
-  return [id, token, packRequest(request), url, hostKey, hops, attempt, ...times, hostDown, unpaced, visit]
+  const { id, token, request, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, visit } = lease
+  const { hostDown, unpaced = false, silent = false } = lease
+  const marks = (hostDown ? DOWN : 0) | (unpaced ? UNPACED : 0) | (silent ? SILENT : 0)
+  return [id, token, packRequest(request), url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, marks, visit]
 }
 
 export function unpackLease(part: LeasePart): Lease {
-  const [id, token, requestPart, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown, unpaced, visit] = part
-  const request = unpackRequest(requestPart)
-  const lease: Lease = { id, token, request, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, hostDown }
-  if (!unpaced && visit === undefined) return lease
-  return { ...lease, ...(unpaced ? { unpaced } : {}), ...(visit === undefined ? {} : { visit }) }
+  const [id, token, request, url, hostKey, hops, attempt, leasedAtMs, expiresAtMs, marks, visit] = part
+  return {
+    id,
+    token,
+    request: unpackRequest(request),
+    url,
+    hostKey,
+    hops,
+    attempt,
+    leasedAtMs,
+    expiresAtMs,
+    hostDown: (marks & DOWN) !== 0,
+    ...((marks & UNPACED) === 0 ? {} : { unpaced: true }),
+    ...((marks & SILENT) === 0 ? {} : { silent: true }),
+    ...(visit === undefined ? {} : { visit }),
+  }
 }
 
 export const nameOf = ({ id, token }: Lease): LeaseName => [id, token]

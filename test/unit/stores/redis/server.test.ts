@@ -14,7 +14,7 @@ function factsOf(fields: Readonly<Record<string, string>>): ReturnType<typeof re
 describe('what a server says of itself', () => {
   it('makes it durable when it writes an append-only file and evicts nothing', () => {
     const facts = factsOf({})
-    expect(facts.capabilities).toEqual({ durable: true, shared: true, transactional: true })
+    expect(facts.capabilities).toEqual({ durable: true, shared: true, transactional: true, unpaced: true })
     expect(warningsOf(facts, 'here')).toEqual([])
   })
 
