@@ -197,6 +197,22 @@ async function openTask(
   await store.frontier.openTask(settings({ name: fields.task, order: fields.order ?? 'bfs', ...places, ...limit }))
 }
 
+async function leaseAsAsked(
+  side: Side,
+  { tasks, max, leaseMs, pageLimit, unpaced, maxSilent }: Extract<Command, { kind: 'lease' }>,
+): Promise<object[]> {
+  const leases = await side.store.frontier.lease({
+    tasks,
+    max,
+    leaseMs,
+    ...(pageLimit === undefined ? {} : { pageLimit }),
+    ...(maxSilent === undefined ? {} : { maxSilent }),
+    ...(unpaced === undefined || !side.unpaced ? {} : { unpaced: new Map(HOSTS.map((each) => [each, unpaced])) }),
+  })
+  side.leases.push(...leases)
+  return leases.map(shown)
+}
+
 async function perform(side: Side, step: Exclude<Command, { kind: 'advance' | 'crash' }>): Promise<unknown> {
   const { frontier } = side.store
   switch (step.kind) {
@@ -204,19 +220,8 @@ async function perform(side: Side, step: Exclude<Command, { kind: 'advance' | 'c
       return openTask(side, step)
     case 'add':
       return frontier.add(step.requests)
-    case 'lease': {
-      const { tasks, max, leaseMs, pageLimit, unpaced, maxSilent } = step
-      const leases = await frontier.lease({
-        tasks,
-        max,
-        leaseMs,
-        ...(pageLimit === undefined ? {} : { pageLimit }),
-        ...(maxSilent === undefined ? {} : { maxSilent }),
-        ...(unpaced === undefined || !side.unpaced ? {} : { unpaced: new Map(HOSTS.map((each) => [each, unpaced])) }),
-      })
-      side.leases.push(...leases)
-      return leases.map(shown)
-    }
+    case 'lease':
+      return leaseAsAsked(side, step)
     case 'renew': {
       const lease = side.leases[step.pick % side.leases.length]
       return lease === undefined ? undefined : frontier.renew([lease], step.leaseMs)
