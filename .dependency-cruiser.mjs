@@ -1,7 +1,7 @@
 // Layers, lowest first. A file may import its own layer's folder and lower layers only.
 //   util < core < domains < (engine | stores | fetch adapters) < crawler < shells (cli, dashboard, cluster)
 const DOMAINS =
-  'url|config|frontier|politeness|robots|fetch|cache|warc|extract|rules|items|sources|tasks|recrawl|failures|stats'
+  'url|config|frontier|politeness|robots|fetch|cache|warc|extract|graph|rules|items|sources|tasks|recrawl|failures|stats'
 const ADAPTERS = '^src/(stores/[^/]+|fetch/http|fetch/browser)/'
 const SHELLS = '^src/(cli|dashboard|cluster)/'
 const CONTRACT = `^src/(${DOMAINS})/contract[.]ts$`

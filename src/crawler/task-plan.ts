@@ -102,7 +102,7 @@ export function routingOf(from: readonly Rule[] | Routing | undefined): Pick<Lau
 
 /** A flag says it for all tasks. */
 function optionsOf(task: Task, { options, given }: PlanContext, isOneOfMany: boolean): ResolvedOptions {
-  const { maxDepth, waitTime, cookies, headers, fetcher, recrawl, downloads } = task
+  const { maxDepth, waitTime, cookies, headers, fetcher, recrawl, downloads, graph } = task
   const { kind } = scopeOf(task)
   const own: Partial<ResolvedOptions> = {
     ...(maxDepth === undefined ? {} : { maxDepth }),
@@ -110,6 +110,7 @@ function optionsOf(task: Task, { options, given }: PlanContext, isOneOfMany: boo
     ...(kind === undefined ? {} : { scope: kind }),
     ...(recrawl === undefined ? {} : { recrawl: String(recrawl) }),
     ...(downloads === undefined ? {} : { downloads: listOf(downloads) }),
+    ...(graph === undefined ? {} : { graph }),
     ...(cookies === undefined ? {} : { cookies: pairsOf(cookies) }),
     ...(headers === undefined ? {} : { headers: pairsOf(headers) }),
     ...(typeof fetcher === 'string' ? { render: RENDER_OF[fetcher] } : {}),

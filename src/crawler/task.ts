@@ -8,6 +8,7 @@ import type { EngineTask } from '../engine/contract.ts'
 import { createDoor } from '../engine/enqueue.ts'
 import type { RenderMode } from '../fetch/contract.ts'
 import type { FrontierStats, TaskSettings } from '../frontier/contract.ts'
+import type { Store } from '../stores/contract.ts'
 import { createIdentity } from '../url/identity.ts'
 import { type Parts, withJars } from './compose.ts'
 import type { TaskLaunch } from './launch-options.ts'
@@ -38,6 +39,7 @@ export interface OpenTask extends TaskExport {
 export async function openTask(parts: Parts, launch: TaskLaunch): Promise<OpenTask> {
   const { options } = launch
   const { frontier, state } = parts.store
+  if (options.graph && parts.store.links === undefined) throw keepsNoLinks(parts.store)
   if (options.fresh) await forgetTask(parts.store, options.task)
   const settings: { -readonly [K in keyof TaskSettings]: TaskSettings[K] } = taskSettingsOf(options)
   await frontier.openTask({ ...settings })
@@ -92,6 +94,11 @@ export async function openTask(parts: Parts, launch: TaskLaunch): Promise<OpenTa
   }
 }
 
+function keepsNoLinks({ location }: Store): CrawlError {
+  const problem = `--graph: expected the embedded store, found ${location}, which keeps no links; leave out --store or --graph`
+  return new CrawlError('CONFIG_INVALID', { context: { problem } })
+}
+
 interface TaskParts extends Pick<EngineTask, 'settings' | 'door'> {
   readonly traps: TrapWatch | undefined
   readonly round: Round | undefined
@@ -133,8 +140,17 @@ function engineTaskOf(
     ...renderPart(options),
     allowPrivate: options.allowPrivate,
     respectRobots: options.robots,
-    page: { agent: options.robotsAgent, maxUrlBytes: options.maxUrlBytes },
+    ...readingOf(options),
   }
+}
+
+function readingOf({
+  graph,
+  robotsAgent: agent,
+  maxUrlBytes,
+}: ResolvedOptions): Pick<EngineTask, 'page' | 'keepsLinks'> {
+  const page = { agent, maxUrlBytes }
+  return graph ? { page: { ...page, withText: true }, keepsLinks: true } : { page }
 }
 
 function renderPart(options: ResolvedOptions): Pick<EngineTask, 'render'> {

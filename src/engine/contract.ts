@@ -277,6 +277,8 @@ export interface EngineTask {
   /** Names the rule when a page with this content has come too often under other URLs: its links are a trap. */
   readonly contentTrapOf?: (url: string, body: Uint8Array) => string | undefined
   readonly page: PageOptions
+  /** Keep where each page leads, for the link graph. */
+  readonly keepsLinks?: true
 }
 
 export interface VisitSettings {
@@ -298,6 +300,8 @@ export interface PageOptions {
   /** Product token of the robots metas and X-Robots-Tag headers that concern us. */
   readonly agent: string
   readonly maxUrlBytes: number
+  /** Links with their text. */
+  readonly withText?: true
 }
 
 export interface Candidate {
@@ -325,6 +329,8 @@ export interface Door {
   isSeedHost(hostKey: string): boolean
   /** Fingerprint of a URL that `admit` left out. */
   fingerprintOf(url: string): string
+  /** What the frontier would know the URL by. */
+  nameOf(url: string): Pick<StoredRequest, 'fingerprint' | 'hostKey'>
 }
 
 export interface EngineDeps {

@@ -105,6 +105,11 @@ class TaskDoor implements Door {
     return fingerprintOf(this.#identityOf(canonicalOf(url)))
   }
 
+  nameOf(url: string): Pick<StoredRequest, 'fingerprint' | 'hostKey'> {
+    const page = this.#identityOf(canonicalOf(url))
+    return { fingerprint: fingerprintOf(page), hostKey: hostKeyOf(page) }
+  }
+
   #judge({ url, depth, nofollow, draft }: Candidate, hostKey: string): Refusal | undefined {
     const isDownload = draft?.label === DOWNLOAD_LABEL
     const { scope, settings, maxUrlBytes, obeyNofollow, trapOf } = this.#options

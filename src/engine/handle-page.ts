@@ -22,6 +22,7 @@ import {
 } from './page-buffer.ts'
 import { trapRefusal } from './enqueue.ts'
 import { MAX_FIELD_CHARS, MAX_SCAN_CHARS, type OpenPage, openPage } from './page.ts'
+import { keptLinksOf } from './page-links.ts'
 import { createDecisionDesk, type DecisionDesk } from './decisions.ts'
 import { enqueueFound } from './download-requests.ts'
 import { takeOutput } from './handler-output.ts'
@@ -259,6 +260,7 @@ async function settlePage({ story, exchange: { response }, page, way }: Handling
   settlement.counts = Object.assign({ duplicates, invalidUrls }, counts)
   if (page.invalidItems > 0) settlement.counts = { ...settlement.counts, invalidItems: page.invalidItems }
   if (knownLinks.length > 0) settlement.knownLinks = knownLinks
+  if (story.task.keepsLinks === true) settlement.links = await keptLinksOf(page, response, way)
   return settlement
 }
 

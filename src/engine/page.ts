@@ -158,7 +158,7 @@ class LazyPage implements OpenPage {
   }
 
   #toScan(): [html: string, options: ScanOptions] {
-    const { agent, maxUrlBytes } = this.#options
+    const { agent, maxUrlBytes, withText = false } = this.#options
     return [
       this.text.slice(0, MAX_SCAN_CHARS),
       {
@@ -168,6 +168,7 @@ class LazyPage implements OpenPage {
         maxUrlBytes,
         maxLinks: MAX_LINKS,
         resolve: createResolver,
+        withText,
         xml: this.#sniffed().isXml,
       },
     ]

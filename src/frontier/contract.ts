@@ -3,6 +3,7 @@
 import type { FailedAttempt, Outcome, SkipReason } from '../core/outcome.ts'
 import type { RequestState, StoredRequest } from '../core/request.ts'
 import type { HostSignal } from '../politeness/contract.ts'
+import type { PageLinks } from '../graph/contract.ts'
 import type { ItemDraft } from '../items/contract.ts'
 
 /** What a store can do. The conformance suite reads it to choose its tests; users read it to choose a store. */
@@ -103,6 +104,8 @@ export interface Settlement {
   readonly host: HostSignal
   /** Added to the task's counters in the same step. */
   readonly counts?: Readonly<Partial<Record<CounterName, number>>>
+  /** Where the page leads, for the link graph; only given to a store that keeps links. */
+  readonly links?: PageLinks
 }
 
 export const COUNTER_NAMES = [

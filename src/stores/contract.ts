@@ -2,6 +2,7 @@
 
 import type { StateStore } from '../core/state-store.ts'
 import type { Frontier } from '../frontier/contract.ts'
+import type { LinkStore } from '../graph/contract.ts'
 import type { ItemStore } from '../items/contract.ts'
 
 export interface Store extends AsyncDisposable {
@@ -12,6 +13,8 @@ export interface Store extends AsyncDisposable {
   readonly frontier: Frontier
   readonly items: ItemStore
   readonly state: StateStore
+  /** Undefined: this kind of store keeps no links. */
+  readonly links?: LinkStore
   /** Names of the tasks it holds. */
   tasks(): Promise<readonly string[]>
   /** Checks every invariant that can be read from the data. Each problem is a sentence; none: sound. */

@@ -71,6 +71,7 @@ function taskCheck(checks: TaskChecks): Check {
         { maxPages: count(1), maxTime: amount(checks.duration), maxBytes: amount(checks.size) },
         checks.nearest,
       ),
+      graph: is('true or false', (value) => typeof value === 'boolean'),
       priority: is('a whole number', (value) => Number.isSafeInteger(value)),
       rules: rulesCheck(checks),
       requestHandler: isFunction,

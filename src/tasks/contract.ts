@@ -59,6 +59,8 @@ export interface TaskDescription<Seed, Rules, Handler, FailedHandler, Hooks, Tas
   /** Where links may lead. Default `host`. */
   readonly scope?: TaskScopeKind | TaskScopeRules
   readonly limits?: TaskLimitRules
+  /** Keep every link of every page, for the link graph; embedded store only. Default false. */
+  readonly graph?: boolean
   /** Tasks with a higher one are given places first. A whole number; default 0. */
   readonly priority?: number
   /** What is done with its pages. Default: the page's record is its item, and all links are followed. */

@@ -4,6 +4,7 @@ import { deepEqual } from 'node:assert/strict'
 import type { FrontierCapabilities } from '../frontier/contract.ts'
 import { knownCases } from './suite/known-cases.ts'
 import { leaseCases, unpacedCases } from './suite/lease-cases.ts'
+import { durableLinkCases, linkCases } from './suite/link-cases.ts'
 import { depthCases, orderCases } from './suite/order-cases.ts'
 import { queryCases, waitCases } from './suite/query-cases.ts'
 import { redirectCases } from './suite/redirect-cases.ts'
@@ -53,4 +54,10 @@ export function itemSuite(options: SuiteOptions): void {
 
 export function stateSuite(options: SuiteOptions): void {
   runCases(options, 'state', stateCases)
+}
+
+/** For stores that keep links. */
+export function linkSuite(options: FrontierSuiteOptions): void {
+  runCases(options, 'links', linkCases)
+  if (options.capabilities.durable) runCases(options, 'links after a crash', durableLinkCases)
 }

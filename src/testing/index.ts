@@ -2,7 +2,7 @@
 
 export { createFakeClock } from './fake-clock.ts'
 export type { FakeClock, FakeClockOptions } from './fake-clock.ts'
-export { frontierSuite, itemSuite, stateSuite } from './frontier-suite.ts'
+export { frontierSuite, itemSuite, linkSuite, stateSuite } from './frontier-suite.ts'
 export type { FrontierSuiteOptions, SuiteOptions, SuiteRunner, SuiteSubject } from './frontier-suite.ts'
 export { exporterSuite } from './exporter-suite.ts'
 export type { ExporterSuiteOptions, ExporterSuiteRunner } from './exporter-suite.ts'

@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest'
 import { openMemoryStore } from '../../src/stores/memory/store.ts'
 import { createFakeClock } from '../../src/testing/fake-clock.ts'
-import { frontierSuite, itemSuite, stateSuite } from '../../src/testing/frontier-suite.ts'
+import { frontierSuite, itemSuite, linkSuite, stateSuite } from '../../src/testing/frontier-suite.ts'
 import type { SuiteSubject } from '../../src/testing/frontier-suite.ts'
 import { seededRandom } from '../../src/util/random.ts'
 
@@ -13,10 +13,9 @@ async function open(): Promise<SuiteSubject> {
 
 describe('the memory store', () => {
   const options = { runner: { describe, it }, open }
-  frontierSuite({
-    ...options,
-    capabilities: { durable: false, shared: false, transactional: true, unpaced: true, visits: true },
-  })
+  const capabilities = { durable: false, shared: false, transactional: true, unpaced: true, visits: true } as const
+  frontierSuite({ ...options, capabilities })
+  linkSuite({ ...options, capabilities })
   itemSuite(options)
   stateSuite(options)
 })

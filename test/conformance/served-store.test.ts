@@ -13,7 +13,7 @@ import { serveGuests, serveStore } from '../../src/stores/sqlite/served/server.t
 import { portOf } from '../../src/stores/sqlite/served/thread-port.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { createFakeClock } from '../../src/testing/fake-clock.ts'
-import { frontierSuite, itemSuite, stateSuite, type SuiteSubject } from '../../src/testing/frontier-suite.ts'
+import { frontierSuite, itemSuite, linkSuite, stateSuite, type SuiteSubject } from '../../src/testing/frontier-suite.ts'
 import { seededRandom } from '../../src/util/random.ts'
 
 interface Guest {
@@ -93,10 +93,9 @@ async function open(): Promise<SuiteSubject> {
 
 describe('the served SQLite store', () => {
   const options = { runner: { describe, it }, open }
-  frontierSuite({
-    ...options,
-    capabilities: { durable: true, shared: true, transactional: true, unpaced: true, visits: true },
-  })
+  const capabilities = { durable: true, shared: true, transactional: true, unpaced: true, visits: true } as const
+  frontierSuite({ ...options, capabilities })
+  linkSuite({ ...options, capabilities })
   itemSuite(options)
   stateSuite(options)
 })

@@ -5,7 +5,7 @@ import { describe, it } from 'vitest'
 import type { Store } from '../../src/stores/contract.ts'
 import { openSqliteStore } from '../../src/stores/sqlite/store.ts'
 import { createFakeClock } from '../../src/testing/fake-clock.ts'
-import { frontierSuite, itemSuite, stateSuite } from '../../src/testing/frontier-suite.ts'
+import { frontierSuite, itemSuite, linkSuite, stateSuite } from '../../src/testing/frontier-suite.ts'
 import type { SuiteSubject } from '../../src/testing/frontier-suite.ts'
 import { seededRandom } from '../../src/util/random.ts'
 
@@ -39,10 +39,9 @@ async function open(): Promise<SuiteSubject> {
 
 describe('the SQLite store', () => {
   const options = { runner: { describe, it }, open }
-  frontierSuite({
-    ...options,
-    capabilities: { durable: true, shared: true, transactional: true, unpaced: true, visits: true },
-  })
+  const capabilities = { durable: true, shared: true, transactional: true, unpaced: true, visits: true } as const
+  frontierSuite({ ...options, capabilities })
+  linkSuite({ ...options, capabilities })
   itemSuite(options)
   stateSuite(options)
 })

@@ -63,10 +63,9 @@ export const RESULTS = {
   graph: toggle({
     flag: 'graph',
     default: false,
-    onlyFor: ['false'],
     group: 'Results',
     on: CRAWL,
-    doc: 'Keep every link (from, to).',
+    doc: 'Keep every link of every page, with its text and rel, for `spoor graph` and `spoor report`. Embedded store only.',
   }),
   dashboard: optionalText({
     flag: 'dashboard',

@@ -60,6 +60,7 @@ export function insertRow(
     children: undefined,
     items: [],
     visit: undefined,
+    links: undefined,
   }
   task.rows.set(from.request.fingerprint, row)
   queueOf(model, task, from.request.hostKey)

@@ -10,6 +10,7 @@ import { comesBefore, placeOf } from '../../frontier/order.ts'
 import type { QueuePlace } from '../../frontier/order.ts'
 import { createBell } from '../../frontier/wait-for-work.ts'
 import type { Bell } from '../../frontier/wait-for-work.ts'
+import type { PageLinks } from '../../graph/contract.ts'
 import type { HostLimits, HostSignal, HostState } from '../../politeness/contract.ts'
 import { hostLimits, initialHostState, settleHost } from '../../politeness/host-state.ts'
 import { createHeap } from '../../util/heap.ts'
@@ -49,6 +50,7 @@ export interface Row {
   children: ReadonlySet<string> | undefined
   items: readonly KeptItem[]
   visit: string | undefined
+  links: PageLinks | undefined
 }
 
 export interface Entry extends QueuePlace {
@@ -85,6 +87,8 @@ export interface Task {
   readonly skipped: Map<SkipReason, number>
   readonly counts: Record<RequestState, number>
   readonly counters: Record<CounterName, number>
+  /** What links lead to and was no request when they were kept: numbers by fingerprint. */
+  readonly linkUrls: Map<string, { readonly id: number; readonly url: string }>
   items: KeptItem[]
   lastSeq: number
   revision: number
@@ -129,6 +133,7 @@ export function createTask(settings: TaskSettings): Task {
     skipped: new Map(),
     counts: { pending: 0, leased: 0, done: 0, failed: 0, skipped: 0 },
     counters: { ...COUNTERS_AT_ZERO },
+    linkUrls: new Map(),
     items: [],
     lastSeq: 0,
     revision: 0,

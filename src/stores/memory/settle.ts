@@ -5,6 +5,7 @@ import type { CounterName, SettleAnswer, Settlement } from '../../frontier/contr
 import { isRevivable } from '../../frontier/decide-add.ts'
 import { cameNearer, childrenOf, discoveredNow } from '../../frontier/settlement.ts'
 import { itemJson } from '../../items/item-json.ts'
+import { keepLinks } from './links.ts'
 import { addRequest, insertRow, lowerChildren, lowerDepth, rootOf } from './known.ts'
 import { change, endLease, place } from './model.ts'
 import type { KeptItem, Model, Row } from './model.ts'
@@ -19,6 +20,7 @@ export function settleOne(model: Model, settlement: Settlement): SettleAnswer {
   for (const request of discoveredNow(settlement, row.request.depth)) {
     addRequest(model, request, { task: row.task, parent: row })
   }
+  keepLinks(row, settlement)
   row.children = childrenOf(settlement, row.task.settings) ?? row.children
   // what the worker took for known is known at the depth it reckoned with
   if (cameNearer(settlement, row.request.depth)) lowerChildren(model, row)

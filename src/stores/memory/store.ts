@@ -6,6 +6,7 @@ import type { ItemStore } from '../../items/contract.ts'
 import type { Random } from '../../util/random.ts'
 import type { Store } from '../contract.ts'
 import { createMemoryFrontier } from './frontier.ts'
+import { createLinks } from './links.ts'
 import { createModel, endLease, taskOf } from './model.ts'
 import type { Model } from './model.ts'
 import { putBack } from './settle.ts'
@@ -26,6 +27,7 @@ export function openMemoryStore({ clock, random }: { readonly clock: Clock; read
     frontier: createMemoryFrontier(model),
     items: createItems(model),
     state: createState(model),
+    links: createLinks(model),
     tasks: async () => [...model.tasks.keys()].toSorted(),
     verify: async () => verifyModel(model),
     close,

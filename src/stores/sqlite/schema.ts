@@ -48,6 +48,18 @@ CREATE TABLE state(key TEXT PRIMARY KEY, value TEXT NOT NULL);
 `
 
 /**
+ * Of the link graph. Made when it is not there: a folder of before goes on, and older versions pass it over.
+ * graph_pages where a settled page leads: ids of requests, and negative ones of graph_urls
+ * graph_urls  what is no request of its task
+ */
+export const GRAPH_SCHEMA = `
+CREATE TABLE IF NOT EXISTS graph_pages(
+  request_id INTEGER PRIMARY KEY, links TEXT NOT NULL, dropped INTEGER NOT NULL, facts TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS graph_urls(
+  id INTEGER PRIMARY KEY, queue_id INTEGER NOT NULL, fp TEXT NOT NULL, url TEXT NOT NULL, UNIQUE(queue_id, fp));
+`
+
+/**
  * WAL with synchronous NORMAL: a kill loses nothing, a power cut at most the last moments, never the file's soundness.
  * Checkpoints are the business of checkpoint.ts. No mmap: its pages would count as resident memory.
  */

@@ -7,6 +7,7 @@ import { isRevivable, skipOf } from '../../frontier/decide-add.ts'
 import { cameNearer, discoveredNow } from '../../frontier/settlement.ts'
 import { itemJson } from '../../items/item-json.ts'
 import { addRequest, FINGERPRINT_LENGTH, lowerChildren, lowerDepths } from './add.ts'
+import { keepLinks } from './links.ts'
 import { freePlace, tokenNumber } from './lease.ts'
 import { delay, enqueue, hopOf, insertRow, queueNow, rootOf, rowByFingerprint, rowById, stateOf } from './rows.ts'
 import type { Row } from './rows.ts'
@@ -53,6 +54,8 @@ export function settleOne(session: Session, settlement: Settlement): SettleAnswe
   failpoint?.('settle:items')
   discover(session, { id, task, itemSeq, ...row }, settlement)
   failpoint?.('settle:discovered')
+  keepLinks(session, { id, task }, settlement)
+  failpoint?.('settle:links')
   for (const [name, by] of Object.entries(settlement.counts ?? {})) task.counters[name as CounterName] += by
   touchTask(session, task)
   return 'settled'

@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../core/clock.ts'
 import { CrawlError } from '../../core/errors.ts'
+import type { LinkStore } from '../../graph/contract.ts'
 import { createBell } from '../../frontier/wait-for-work.ts'
 import { makeFolder } from '../../util/make-folder.ts'
 import type { Random } from '../../util/random.ts'
@@ -19,10 +20,11 @@ import { createSqliteFrontier } from './frontier.ts'
 import { admitGuest } from './guest.ts'
 import type { Guest } from './guest.ts'
 import { createItems, createState } from './items-state.ts'
+import { createLinks } from './links.ts'
 import { createOwnerWatch } from './owner-watch.ts'
 import { buryOwner, deadOwners, giveBack, lockOwner, registerOwner } from './owners.ts'
 import type { OwnerLock } from './owners.ts'
-import { CONNECTION, FORMAT, SCHEMA } from './schema.ts'
+import { CONNECTION, FORMAT, GRAPH_SCHEMA, SCHEMA } from './schema.ts'
 import { flush, forget, refresh } from './session.ts'
 import type { Session } from './session.ts'
 import { openStoreClock } from './store-clock.ts'
@@ -45,6 +47,7 @@ export interface SqliteStoreOptions {
 }
 
 export interface SqliteStore extends Store {
+  readonly links: LinkStore
   /** For a process that works through this one. Leaves with the store at the latest. */
   admit(name?: string): Promise<Guest>
 }
@@ -146,6 +149,7 @@ function openWriter(sql: Connection, options: SqliteStoreOptions & { readonly ow
       sql.exec(SCHEMA)
       sql.run("INSERT INTO meta VALUES ('format', ?)", FORMAT)
     }
+    sql.exec(GRAPH_SCHEMA)
     const { ownerName, clock, dir } = options
     const storeClock = openStoreClock(sql, clock, { readOnly: false })
     const ownerId = registerOwner(sql, ownerName, clock)
@@ -229,6 +233,7 @@ function assemble(session: Session, { path, dir, lock }: Place): SqliteStore & {
     frontier: createSqliteFrontier(parts),
     items: createItems(session, queue),
     state: createState(session, queue),
+    links: createLinks(session, queue),
     tasks: async () =>
       queue.read(() =>
         sql

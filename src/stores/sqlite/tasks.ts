@@ -182,10 +182,17 @@ function sweepSome(session: Session): boolean {
   for (const { id } of ids) {
     sql.run('DELETE FROM attempts WHERE request_id = ?', id)
     sql.run('DELETE FROM links WHERE request_id = ?', id)
+    sql.run('DELETE FROM graph_pages WHERE request_id = ?', id)
     sql.run('DELETE FROM replaced WHERE request_id = ?', id)
     sql.run('DELETE FROM requests WHERE id = ?', id)
   }
   if (ids.length > 0) return true
+  const urls = sql.run(
+    'DELETE FROM graph_urls WHERE id IN (SELECT id FROM graph_urls WHERE queue_id = ? LIMIT ?)',
+    queue.id,
+    CHUNK,
+  )
+  if (urls > 0) return true
   sql.run('DELETE FROM ready WHERE queue_id = ?', queue.id)
   sql.run('DELETE FROM queues WHERE id = ?', queue.id)
   return true

@@ -1,6 +1,7 @@
 /** The invariants of the embedded store, counted anew from its rows on one snapshot. */
 
 import type { HostState } from '../../politeness/contract.ts'
+import { hasGraph } from './links.ts'
 import { DONE, FAILED, ITEMS_OF_TASK, PENDING, SKIPPED, TOTAL } from './schema.ts'
 import type { Session } from './session.ts'
 
@@ -57,13 +58,42 @@ const CHECKS: readonly { readonly sql: string; readonly sentence: (what: string)
   },
 ]
 
+/** Of the link graph, where there is one. */
+const LINK_CHECKS: typeof CHECKS = [
+  {
+    sql: `SELECT g.request_id AS what FROM graph_pages g WHERE NOT EXISTS (SELECT 1 FROM requests r WHERE r.id = g.request_id)`,
+    sentence: (what) => `Links of request ${what} are kept, but it is not there`,
+  },
+  {
+    sql: `SELECT r.url AS what FROM ${LIVE} JOIN graph_pages g ON g.request_id = r.id
+      WHERE NOT json_valid(g.links) OR NOT json_valid(g.facts)`,
+    sentence: (what) => `The links of ${what} cannot be read`,
+  },
+  {
+    sql: `SELECT r.url AS what FROM ${LIVE} JOIN graph_pages g ON g.request_id = r.id AND json_valid(g.links)
+      WHERE EXISTS (SELECT 1 FROM json_each(g.links) e WHERE iif(e.value ->> 0 > 0,
+        NOT EXISTS (SELECT 1 FROM requests o JOIN queues p ON p.id = o.queue_id
+          WHERE o.id = e.value ->> 0 AND p.task_id = t.id),
+        NOT EXISTS (SELECT 1 FROM graph_urls u JOIN queues p ON p.id = u.queue_id
+          WHERE u.id = 0 - (e.value ->> 0) AND p.task_id = t.id)))`,
+    sentence: (what) => `${what} leads to something that is not there`,
+  },
+  {
+    sql: `SELECT r.url AS what FROM ${LIVE} JOIN graph_pages g ON g.request_id = r.id AND json_valid(g.links)
+      WHERE json_array_length(g.links) <> (SELECT count(DISTINCT (e.value ->> 0) || ' ' || ifnull(e.value ->> 1, 0) || ' ' || ifnull(e.value ->> 3, ''))
+        FROM json_each(g.links) e)`,
+    sentence: (what) => `${what} has a link twice`,
+  },
+]
+
 const MAX_PROBLEMS_OF_A_KIND = 20
 
 export function verifyStore(session: Session): string[] {
   const { sql } = session
   const damage = sql.all<{ quick_check: string }>('PRAGMA quick_check(20)').map((row) => row.quick_check)
   if (damage.length !== 1 || damage[0] !== 'ok') return damage.map((what) => `The file is damaged: ${what}`)
-  const problems = CHECKS.flatMap(({ sql: text, sentence }) =>
+  const checks = hasGraph(session) ? [...CHECKS, ...LINK_CHECKS] : CHECKS
+  const problems = checks.flatMap(({ sql: text, sentence }) =>
     sql
       .all<{ what: string | number }>(`${text} LIMIT ${MAX_PROBLEMS_OF_A_KIND}`)
       .map(({ what }) => sentence(String(what))),

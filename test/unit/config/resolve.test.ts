@@ -79,7 +79,6 @@ describe('flags', () => {
     [['--json=maybe'], /^--json: expected true or false, found "maybe"/],
     [['--body'], /^--body: no option of "spoor crawl"; it belongs to "spoor fetch"/],
     [['--cache', 'sometimes'], /^--cache: expected one of .*, found "sometimes"/],
-    [['--graph'], /^--graph: "true" is not in this version yet/],
     [['--depth', 'x'.repeat(5_000)], /^.{0,400}$/],
     [['--depth', '1\n2'], /^[^\n]*$/],
   ])('%j is refused with one line', async (argv, line) => {

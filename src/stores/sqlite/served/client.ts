@@ -3,6 +3,7 @@
 import { CrawlError } from '../../../core/errors.ts'
 import type { StoredRequest } from '../../../core/request.ts'
 import type { Frontier, FrontierCapabilities, Lease, LeaseOptions, Settlement } from '../../../frontier/contract.ts'
+import type { LinkStore } from '../../../graph/contract.ts'
 import type { ItemStore } from '../../../items/contract.ts'
 import type { StateStore } from '../../../core/state-store.ts'
 import type { Store, StorePort } from '../../contract.ts'
@@ -25,6 +26,7 @@ export async function connectStore(port: StorePort, onKnown?: OnKnown): Promise<
     frontier: createFrontier(line, capabilities),
     items: createItems(line),
     state: createState(line),
+    links: createLinks(line),
     tasks: () => line.ask('tasks'),
     verify: () => line.ask('verify'),
     close,
@@ -153,6 +155,13 @@ function createItems(line: Line): ItemStore {
   return {
     read: (task, after, max) => line.ask('items', task, after, max),
     revision: (task) => line.ask('revision', task),
+  }
+}
+
+function createLinks(line: Line): LinkStore {
+  return {
+    pages: (task, page) => line.ask('linkPages', task, page),
+    urls: (task, page) => line.ask('linkUrls', task, page),
   }
 }
 

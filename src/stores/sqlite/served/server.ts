@@ -1,14 +1,14 @@
 /** Answers the calls of a client at the other end of a port from a store that is open here. */
 
 import type { Frontier, Lease, LeaseOptions } from '../../../frontier/contract.ts'
-import type { Store, StorePort } from '../../contract.ts'
+import type { StorePort } from '../../contract.ts'
 import type { SqliteStore } from '../store.ts'
 import type { Greeting } from './client.ts'
 import type { Answer, Call, LeaseName, RequestPart, SettlementPart } from './wire.ts'
 import { packFault, packLease, unpackRequest, unpackSettlement } from './wire.ts'
 
 export interface Served {
-  readonly store: Pick<Store, 'location' | 'items' | 'state' | 'tasks' | 'verify'>
+  readonly store: Pick<SqliteStore, 'location' | 'items' | 'state' | 'links' | 'tasks' | 'verify'>
   /** The client's name among the workers. */
   readonly owner: string | undefined
   /** The frontier under that name. */
@@ -122,7 +122,7 @@ class ClientSession {
   }
 
   #table({ store, owner, frontier }: Served): Record<string, Method> {
-    const { items, state } = store
+    const { items, state, links } = store
     return {
       hello: async (): Promise<Greeting> => ({ location: store.location, owner, capabilities: frontier.capabilities }),
       close: () => this.#leave({ died: false }),
@@ -151,6 +151,8 @@ class ClientSession {
       clear: (task) => frontier.clear(task),
       items: (task, after, max) => items.read(task, after, max),
       revision: (task) => items.revision(task),
+      linkPages: (task, page) => links.pages(task, page),
+      linkUrls: (task, page) => links.urls(task, page),
       state: (key) => state.get(key),
       setState: (entries) => state.set(entries),
       stateKeys: (prefix) => state.keys(prefix),

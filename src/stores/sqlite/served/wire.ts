@@ -3,6 +3,7 @@
 import { CrawlError, type ErrorCode, errorCodes, isCrawlError } from '../../../core/errors.ts'
 import type { StoredRequest } from '../../../core/request.ts'
 import type { Lease, Settlement } from '../../../frontier/contract.ts'
+import type { LinkKind, PageLinks } from '../../../graph/contract.ts'
 import type { ItemDraft } from '../../../items/contract.ts'
 
 /** `id` 0: no answer is wanted. */
@@ -60,7 +61,13 @@ export type SettlementPart = readonly [
   counts: Settlement['counts'],
   knownLinks: Settlement['knownLinks'],
   visit: Settlement['visit'],
+  links?: LinksPart,
 ]
+
+/** Only with --graph. */
+type LinksPart = readonly [facts: Omit<PageLinks, 'links'>, ...links: readonly LinkPart[]]
+
+type LinkPart = readonly [url: string, fingerprint: string, hostKey: string, kind: LinkKind, rel: string, text: string]
 
 export function packRequest(request: StoredRequest): RequestPart {
   const { task, url, fingerprint, hostKey, depth, priority, ...rest } = request
@@ -104,13 +111,36 @@ export function unpackLease(part: LeasePart): Lease {
 export const nameOf = ({ id, token }: Lease): LeaseName => [id, token]
 
 export function packSettlement(settlement: Settlement): SettlementPart {
-  const { lease, outcome, discovered, items, host, counts, knownLinks, visit } = settlement
+  const { lease, outcome, discovered, items, host, counts, knownLinks, visit, links } = settlement
   const { id, token } = lease
-  return [id, token, outcome, discovered.map(packRequest), items.map(packItem), host, counts, knownLinks, visit]
+  const requests = discovered.map(packRequest)
+  if (links === undefined) return [id, token, outcome, requests, items.map(packItem), host, counts, knownLinks, visit]
+  return [id, token, outcome, requests, items.map(packItem), host, counts, knownLinks, visit, packLinks(links)]
+}
+
+function packLinks({ links, ...facts }: PageLinks): LinksPart {
+  return [
+    facts,
+    ...links.map((link): LinkPart => [link.url, link.fingerprint, link.hostKey, link.kind, link.rel, link.text]),
+  ]
+}
+
+function unpackLinks([facts, ...links]: LinksPart): PageLinks {
+  return {
+    ...facts,
+    links: links.map(([url, fingerprint, hostKey, kind, rel, text]) => ({
+      url,
+      fingerprint,
+      hostKey,
+      kind,
+      rel,
+      text,
+    })),
+  }
 }
 
 export function unpackSettlement(part: SettlementPart, lease: Lease): Settlement {
-  const [, , outcome, discovered, items, host, counts, knownLinks, visit] = part
+  const [, , outcome, discovered, items, host, counts, knownLinks, visit, links] = part
   return {
     lease,
     outcome,
@@ -120,6 +150,7 @@ export function unpackSettlement(part: SettlementPart, lease: Lease): Settlement
     ...(counts === undefined ? {} : { counts }),
     ...(knownLinks === undefined ? {} : { knownLinks }),
     ...(visit === undefined ? {} : { visit }),
+    ...(links === undefined ? {} : { links: unpackLinks(links) }),
   }
 }
 
