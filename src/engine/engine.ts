@@ -25,10 +25,10 @@ import { waitForAny } from './wait-for-any.ts'
 const SEEDS_GRACE_MS = 500
 /** Bodies in flight, before decompression: what is made of them weighs two or three times as much. */
 const MAX_BODIES_BYTES = 16 * 1024 * 1024
-/** A turn is taken when one in so many of those in flight has ended, */
-const FULL_SHARE = 4
+/** A turn is taken when one in so many of those in flight has ended: few large transactions cost half of many small ones, */
+const FULL_SHARE = 2
 /** or after this long. */
-const SOON_MS = 2
+const SOON_MS = 3
 
 export interface EngineStart {
   readonly deps: EngineDeps
@@ -241,7 +241,7 @@ class EngineLoop implements Engine {
 
   #leaseOptions(group: TaskGroup, max: number): LeaseOptions {
     const { leaseMs } = this.#start.options
-    const options = { ...group, max, leaseMs, maxSilent: this.#silentShare.left() }
+    const options = { max, leaseMs, maxSilent: this.#silentShare.left(), ...group }
     const unpaced = this.#cachedHosts?.allowance()
     return unpaced === undefined ? options : { ...options, unpaced }
   }

@@ -70,7 +70,8 @@ class TaskDoor implements Door {
     const refusal = this.#judge(candidate, hostKey)
     if (plain && refusal !== undefined && this.#refused.has(url, depth)) return 'refused'
     const made = this.#request(draft ?? {}, { url, canonical: canonicalOf(url), hostKey, depth })
-    return refusal === undefined ? made : { ...made, ...refusal }
+    // not by a spread of both: the engine gives each such object a shape of its own, and whoever reads them pays for it
+    return refusal === undefined ? made : Object.assign(made, refusal)
   }
 
   admitRedirect(url: string, from: StoredRequest): StoredRequest | { readonly skip: SkipReason } {
@@ -129,7 +130,7 @@ class TaskDoor implements Door {
   #request(draft: Omit<RequestDraft, 'url'>, named: Named): StoredRequest {
     const page = this.#identityOf(named.canonical)
     const identity = hasIdentityOfItsOwn(draft) ? `${draft.method ?? 'GET'} ${page}\n${draft.payload ?? ''}` : page
-    return {
+    const request: Mutable<StoredRequest> = {
       task: this.#options.settings.name,
       url: named.url,
       fingerprint: fingerprintOf(identity),
@@ -137,19 +138,27 @@ class TaskDoor implements Door {
       hostKey: page === named.canonical ? named.hostKey : hostKeyOf(page),
       depth: named.depth,
       priority: draft.priority ?? 0,
-      ...(draft.label === undefined ? {} : { label: draft.label }),
-      ...(draft.userData === undefined ? {} : { userData: draft.userData }),
-      ...(draft.method === undefined ? {} : { method: draft.method }),
-      ...(draft.headers === undefined ? {} : { headers: draft.headers }),
-      ...(draft.payload === undefined ? {} : { payload: draft.payload }),
-      ...(draft.cache === undefined ? {} : { cache: cacheOverrideOf(draft.cache) }),
     }
+    addRareParts(request, draft)
+    return request
   }
 }
 
 /** Pages show pictures of other hosts, and `--match` says which links to follow. */
 function verdictOnFile(scope: Scope, url: string): 'in' | 'filtered' {
   return scope.isExcluded(url) ? 'filtered' : 'in'
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** What few requests have. */
+function addRareParts(request: Mutable<StoredRequest>, draft: Omit<RequestDraft, 'url'>): void {
+  if (draft.label !== undefined) request.label = draft.label
+  if (draft.userData !== undefined) request.userData = draft.userData
+  if (draft.method !== undefined) request.method = draft.method
+  if (draft.headers !== undefined) request.headers = draft.headers
+  if (draft.payload !== undefined) request.payload = draft.payload
+  if (draft.cache !== undefined) request.cache = cacheOverrideOf(draft.cache)
 }
 
 /** The rule that fired is kept with the request, for those who ask why. */

@@ -132,7 +132,7 @@ class LazyPage implements OpenPage {
   }
 
   get scan(): PageScan {
-    return (this.#scan ??= this.isHtml ? scanPage(...this.#toScan()) : { ...EMPTY_SCAN, base: this.url })
+    return (this.#scan ??= this.isHtml ? scanPage(...this.#toScan()) : { base: this.url, ...EMPTY_SCAN })
   }
 
   get links(): readonly string[] {

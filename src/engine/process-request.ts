@@ -50,7 +50,7 @@ export async function processRequest(options: ProcessOptions): Promise<Settlemen
 
 async function fetchPage(story: Story, request: FetchRequest, cached: CacheAnswer | undefined): Promise<FetchResult> {
   const { cache, fetcher, clock, onFetched } = story.deps
-  const onSent = lateStart(story)
+  const onSent = lateStart(story, story.crawlDelayMs)
   const sent = onSent === undefined ? request : { ...request, onSent }
   const by = story.task.fetcher ?? fetcher
   const sentAtMs = clock.monotonicMs()
@@ -64,7 +64,7 @@ async function fetchPage(story: Story, request: FetchRequest, cached: CacheAnswe
 async function askRobots(options: ProcessOptions, { allowPrivate }: FetchRequest): Promise<number | Settlement> {
   const { deps, lease, signal } = options
   const askedAtMs = deps.clock.monotonicMs()
-  const onSent = lateStart({ ...options, crawlDelayMs: undefined })
+  const onSent = lateStart(options, undefined)
   const decision = await deps.robots.decide(lease.url, { allowPrivate: allowPrivate === true, signal, onSent })
   if (decision.kind === 'guarded') return end(lease, { kind: 'skipped', reason: 'private-address' })
   if (decision.kind === 'unreachable') return waitForRobots(options, decision)
@@ -100,7 +100,7 @@ async function settleResult(story: Story, result: FetchResult): Promise<Settleme
   if (result.kind === 'failure') return settleFailure(story, result)
 
   const method = methodOf(lease)
-  const redirect = decideRedirect({ ...result, method })
+  const redirect = decideRedirect(result, method)
   if (redirect.kind === 'refused') {
     const attempt: FailedAttempt = { failure: 'redirects', status: result.status, error: redirect.reason }
     return answered(story, result, failed(attempt))
@@ -164,12 +164,7 @@ function withSeedHeaders(headers: Headers, seedHeaders: Headers): Headers {
 }
 
 /** Making a connection takes its time: a host with a delay is told when the request really goes out. */
-function lateStart({
-  deps,
-  task,
-  lease,
-  crawlDelayMs,
-}: ProcessOptions & Pick<Story, 'crawlDelayMs'>): FetchRequest['onSent'] {
+function lateStart({ deps, task, lease }: ProcessOptions, crawlDelayMs: Story['crawlDelayMs']): FetchRequest['onSent'] {
   const { delayMs, loopbackDelayMs } = task.settings
   if (delayMs === 0 && loopbackDelayMs === 0 && (crawlDelayMs ?? 0) === 0) return undefined
   const leasedAtMs = deps.clock.monotonicMs()

@@ -41,7 +41,7 @@ export async function followRedirects(
     const result = await fetcher.fetch(current)
     const end = (final: FetchResult): FollowedResult => ({ result: final, finalUrl: current.url, hops })
     if (result.kind === 'failure') return end(result)
-    const decision = decideRedirect({ ...result, url: current.url, method: current.method ?? 'GET' })
+    const decision = decideRedirect({ ...result, url: current.url }, current.method ?? 'GET')
     if (decision.kind === 'none') return end(result)
     if (decision.kind === 'refused') return end(redirectFailure(result, decision.reason))
     if (hops.length >= maxRedirects) return end(redirectFailure(result, `more than ${maxRedirects} redirects`))

@@ -8,8 +8,6 @@ export interface RedirectInput {
   readonly headers: HeaderList
   /** The URL that was asked: relative Locations are resolved against it. */
   readonly url: string
-  /** Default GET. */
-  readonly method?: string
 }
 
 export type RedirectDecision =
@@ -22,7 +20,8 @@ export type RedirectDecision =
 // 300 offers a choice, 304 is the cache's, 305 and 306 are dead: none of them is followed.
 const FOLLOWED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-export function decideRedirect(input: RedirectInput): RedirectDecision {
+/** `method`: of the request that was answered. */
+export function decideRedirect(input: RedirectInput, method = 'GET'): RedirectDecision {
   if (!FOLLOWED.has(input.status)) return { kind: 'none' }
   const raw = headerOf(input.headers, 'location')
   if (raw === undefined) return { kind: 'none' }
@@ -34,8 +33,7 @@ export function decideRedirect(input: RedirectInput): RedirectDecision {
     return { kind: 'refused', reason: `expected a Location with http or https, found "${excerpt(location)}"` }
   }
   target.hash = ''
-  const { method, keepBody } = nextMethod(input.status, input.method ?? 'GET')
-  return { kind: 'follow', url: withoutHash(target.href), method, keepBody }
+  return { kind: 'follow', url: withoutHash(target.href), ...nextMethod(input.status, method) }
 }
 
 /** POST becomes GET over 301 and 302, everything but HEAD does over 303; 307 and 308 repeat the request as it was. */

@@ -27,7 +27,8 @@ export function parseWireUrl(url: string): WireUrl | undefined {
   const endpoint = splitAuthority(authority, secure ? 443 : 80)
   if (endpoint === undefined) return undefined
   const authorization = at < from ? undefined : basic(url.slice(from, at))
-  return { secure, ...endpoint, authority, path: url.slice(slash, end), authorization }
+  const { host, port } = endpoint
+  return { secure, host, port, authority, path: url.slice(slash, end), authorization }
 }
 
 function splitAuthority(

@@ -45,7 +45,7 @@ export function createWriteQueue(options: WriteQueueOptions, hooks: TransactionH
       await nextTurn()
       for (const pause of pauses) await pause
       const refused = await transactions.begin()
-      if (refused === undefined) takeBatch({ ...options, transactions, jobs })
+      if (refused === undefined) takeBatch({ transactions, jobs, ...options })
       else for (const job of jobs.splice(0)) job.reject(refused)
       hooks.onCommit()
     }

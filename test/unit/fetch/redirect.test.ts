@@ -5,7 +5,7 @@ import { decideRedirect, headersForHop } from '../../../src/fetch/redirect.ts'
 
 const URL_ASKED = 'http://site.test/x/y?q=1'
 const to = (location: string, status = 302, method = 'GET'): ReturnType<typeof decideRedirect> =>
-  decideRedirect({ status, headers: [['location', location]], url: URL_ASKED, method })
+  decideRedirect({ status, headers: [['location', location]], url: URL_ASKED }, method)
 const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
 
 describe('a redirect', () => {
