@@ -6,7 +6,7 @@ import type { ResolvedOptions } from '../config/options.ts'
 export type CacheKind = NonNullable<ResolvedOptions['cacheStore']>
 
 export interface CacheLocation extends Pick<ResolvedOptions, 'dir' | 'store' | 'cacheMaxBytes'> {
-  /** How what is put in is packed. Default: brotli. */
+  /** How what is put in is packed. Default: brotli in a store, else as `--cache-codec`. */
   readonly cacheCodec?: ResolvedOptions['cacheCodec']
   /** Undefined: that of the store when there is one, else whichever is in `dir`, the packed one first. */
   readonly cacheStore: CacheKind | undefined

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ResolvedOptions } from '../config/options.ts'
 import { STORE_URLS, storeKindOf } from '../config/store-url.ts'
-import { type CodecName, DEFAULT_CODEC, requireCodec } from '../cache/codec.ts'
+import { type CodecName, COMMON_CODEC, DEFAULT_CODEC, requireCodec } from '../cache/codec.ts'
 import type { CacheGate, CacheStore } from '../cache/contract.ts'
 import { createCacheGate } from '../cache/gate.ts'
 import type { Clock } from '../core/clock.ts'
@@ -257,10 +257,13 @@ export async function openCacheStore(
   place: CachePlace,
   { clock, random, create = true }: Pick<PartsExtras, 'clock' | 'random'> & { readonly create?: boolean },
 ): Promise<CacheStore> {
-  const { dir, store: url = '', cacheMaxBytes, cacheCodec: codec = DEFAULT_CODEC } = place
+  const { dir, store: url = '', cacheMaxBytes } = place
+  const kind = cacheKindOf(place)
+  // not every machine of a store need have the same Node
+  const codec = place.cacheCodec ?? (kind === 'shared' ? COMMON_CODEC : DEFAULT_CODEC)
   requireCodec(codec)
   const cap = cacheMaxBytes === undefined ? {} : { maxBytes: cacheMaxBytes }
-  switch (cacheKindOf(place)) {
+  switch (kind) {
     case 'files':
       return openFilesCache({ dir: filesCacheIn(dir), clock, ...cap })
     case 'sqlite':

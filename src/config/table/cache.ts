@@ -41,10 +41,11 @@ export const CACHE = {
   cacheCodec: choice({
     flag: 'cache-codec',
     choices: ['brotli', 'zlib', 'zstd', 'none'],
-    default: 'brotli',
+    default: undefined,
+    defaultText: 'brotli in a --store; in --dir zstd where Node has it (22.15), else brotli',
     group: 'Cache',
     on: CACHED,
-    doc: 'How new pages of the cache are packed; those that are there stay readable. zstd: smallest, for Node 22.15 and later. With --cache-store files pages stay as they are.',
+    doc: 'How new pages of the cache are packed; those that are there stay readable, those of zstd by Node 22.15 and later. With --cache-store files pages stay as they are.',
   }),
   warc: text({
     flag: 'warc',

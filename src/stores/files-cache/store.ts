@@ -35,7 +35,8 @@ export interface FilesCacheOptions {
 
 const MARKER = '~spoor-cache.json'
 const FORMAT = 1
-const HOUR_MS = 3_600_000
+/** Uses are dated anew after so long. */
+const USE_STEP_MS = 60_000
 const MAX_BODY_BYTES = 256 * 1024 * 1024
 /** Folders whose number of pages is remembered. */
 const MAX_COUNTED_FOLDERS = 5000
@@ -167,7 +168,7 @@ async function getAnswer(state: FilesState, id: CacheId): Promise<CachedAnswer |
   if (body === undefined) return undefined
   const nowMs = state.clock.nowMs()
   const usedMs = (await page.usedAtMs(found.file)) ?? nowMs
-  if (nowMs - usedMs >= HOUR_MS) await page.setUsed(found.file, nowMs)
+  if (nowMs - usedMs >= USE_STEP_MS) await page.setUsed(found.file, nowMs)
   return { entry: found.entry, body }
 }
 

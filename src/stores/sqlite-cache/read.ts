@@ -29,7 +29,7 @@ export interface Reading {
 
 export async function readAnswer({ sql, find }: Reading, { key, url }: CacheId): Promise<Found> {
   const row = await find(key)
-  const entry = row === undefined || row.url !== url ? undefined : entryOf(row)
+  const entry = row === undefined || row.url !== url ? undefined : entryOf(key, row)
   if (row === undefined || entry === undefined) return { kind: 'missing' }
   const found = (body: Uint8Array): Found => ({
     kind: 'answer',
@@ -82,10 +82,10 @@ export async function listEntries(
   const entries = []
   let after = cursor ?? prefix
   for (;;) {
-    const rows = sql.range.all(keyBytes(after), upper, SCAN_ROWS) as EntryRow[]
+    const rows = sql.range.all(keyBytes(after), upper, SCAN_ROWS) as (EntryRow & { readonly key: Uint8Array })[]
     for (const row of rows) {
       after = Buffer.from(row.key).toString('hex')
-      const entry = fits(row.url, filter) ? entryOf(row) : undefined
+      const entry = fits(row.url, filter) ? entryOf(after, row) : undefined
       if (entry !== undefined && entries.push(entry) >= max) return { entries, cursor: after }
     }
     if (rows.length < SCAN_ROWS) return { entries, cursor: undefined }

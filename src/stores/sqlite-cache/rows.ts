@@ -7,14 +7,15 @@ import type { SqlDatabase, SqlStatement } from './driver.ts'
 /** `part.id = body × PARTS + number`: a body has at most so many parts. */
 export const PARTS = 1024
 
+/** Without the key, which who asks for one entry knows. */
 const ENTRY_COLUMNS =
-  'e.id, e.key, e.url, e.wire_url, e.method, e.status, e.headers, e.varied, e.fetched_ms, e.body, e.body_bytes, e.wire_bytes, a.checked_ms, a.used_h'
+  'e.id, e.url, e.wire_url, e.method, e.status, e.headers, e.varied, e.fetched_ms, e.body, e.body_bytes, e.wire_bytes, a.checked_ms, a.used_h'
 
 const SQL = {
   find: `SELECT ${ENTRY_COLUMNS}, b.codec, b.crc, b.packed_bytes, p.data FROM entry e JOIN age a ON a.id = e.id
     LEFT JOIN body b ON b.id = e.body LEFT JOIN part p ON p.id = e.body * ${PARTS} WHERE e.key = ?`,
   head: `SELECT ${ENTRY_COLUMNS} FROM entry e JOIN age a ON a.id = e.id WHERE e.key = ?`,
-  range: `SELECT ${ENTRY_COLUMNS} FROM entry e JOIN age a ON a.id = e.id WHERE e.key > ? AND e.key <= ? ORDER BY e.key LIMIT ?`,
+  range: `SELECT ${ENTRY_COLUMNS}, e.key FROM entry e JOIN age a ON a.id = e.id WHERE e.key > ? AND e.key <= ? ORDER BY e.key LIMIT ?`,
   part: 'SELECT data FROM part WHERE id = ?',
   idOfKey: 'SELECT id, body FROM entry WHERE key = ?',
   insertEntry: `INSERT INTO entry(key, url, wire_url, method, status, headers, varied, fetched_ms, body, body_bytes, wire_bytes)
@@ -59,7 +60,6 @@ export function prepareStatements(database: SqlDatabase): Statements {
 
 export interface EntryRow {
   readonly id: number
-  readonly key: Uint8Array
   readonly url: string
   readonly wire_url: string | null
   readonly method: string
@@ -81,22 +81,24 @@ export interface FoundRow extends EntryRow {
   readonly data: Uint8Array | null
 }
 
-export function entryOf(row: EntryRow): CacheEntry | undefined {
+export function entryOf(key: string, row: EntryRow): CacheEntry | undefined {
   const headers = parseHeaders(row.headers)
   if (headers === undefined) return undefined
-  return {
-    key: Buffer.from(row.key).toString('hex'),
+  // filled one by one: nearly all entries then have one shape
+  const entry: { -readonly [K in keyof CacheEntry]: CacheEntry[K] } = {
+    key,
     url: row.url,
-    ...(row.wire_url === null ? {} : { wireUrl: row.wire_url }),
     method: row.method,
     status: row.status,
     headers,
     fetchedAtMs: row.fetched_ms,
     checkedAtMs: row.checked_ms,
-    ...(row.varied === null ? {} : { varied: JSON.parse(row.varied) as Record<string, string> }),
     bodyBytes: row.body_bytes,
     wireBytes: row.wire_bytes,
   }
+  if (row.wire_url !== null) entry.wireUrl = row.wire_url
+  if (row.varied !== null) entry.varied = JSON.parse(row.varied) as Record<string, string>
+  return entry
 }
 
 /** Name, value, name, value: a third shorter than pairs. */

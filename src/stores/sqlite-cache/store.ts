@@ -20,7 +20,7 @@ export interface SqliteCacheOptions {
   readonly dir: string
   /** Size cap of the file: the least recently used go, in the background. Default: none. */
   readonly maxBytes?: number
-  /** How new bodies are packed. Default `brotli`; `zstd` needs Node 22.15 to write and to read. */
+  /** How new bodies are packed. Default: `zstd` where Node has it, to write and to read (22.15); else `brotli`. */
   readonly codec?: CodecName
   /** Default: the system's. */
   readonly clock?: Clock
@@ -123,7 +123,7 @@ function createGuard(location: string): Guard {
 
 function getEntry(sql: Statements, { key, url }: CacheId): CacheEntry | undefined {
   const row = sql.head.get(keyBytes(key)) as EntryRow | undefined
-  return row === undefined || row.url !== url ? undefined : entryOf(row)
+  return row === undefined || row.url !== url ? undefined : entryOf(key, row)
 }
 
 async function getAnswer({ state, notes, find }: StoreParts, id: CacheId): Promise<CachedAnswer | undefined> {

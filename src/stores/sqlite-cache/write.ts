@@ -8,11 +8,11 @@ import { entryValues, formatHeaders, keyBytes, PARTS, type Statements } from './
 /** Bytes of one part: what one transaction writes of a large body. */
 export const PART_BYTES = 512 * 1024
 
-const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
 
-/** Uses are dated by the hour, so that a hit hardly ever writes. */
+/** Hours since the epoch, in steps of a minute: a page that is used all the time is not written all the time. */
 export function hourOf(ms: number): number {
-  return Math.floor(ms / HOUR_MS)
+  return Math.floor(ms / MINUTE_MS) / 60
 }
 
 export function checksumOf(data: Uint8Array): number {

@@ -1,6 +1,6 @@
 /** Opens the download cache in a MongoDB database. */
 
-import { type CodecName, DEFAULT_CODEC } from '../../../cache/codec.ts'
+import { type CodecName, COMMON_CODEC } from '../../../cache/codec.ts'
 import type { CacheStore } from '../../../cache/contract.ts'
 import { createTableCache } from '../../../cache/tables/store.ts'
 import type { Clock } from '../../../core/clock.ts'
@@ -26,7 +26,7 @@ export interface MongoCacheOptions {
 
 /** Rejects as `openMongodbStore` does. */
 export async function openMongodbCache(options: MongoCacheOptions): Promise<CacheStore> {
-  const { url, clock, random, maxBytes, codec = DEFAULT_CODEC, create = true } = options
+  const { url, clock, random, maxBytes, codec = COMMON_CODEC, create = true } = options
   const place = parsePlace(url)
   const server = await connect(place, { clock, random })
   try {

@@ -1,6 +1,6 @@
 /** Opens the download cache in a PostgreSQL database. */
 
-import { type CodecName, DEFAULT_CODEC } from '../../../cache/codec.ts'
+import { type CodecName, COMMON_CODEC } from '../../../cache/codec.ts'
 import type { CacheStore } from '../../../cache/contract.ts'
 import { createTableCache } from '../../../cache/tables/store.ts'
 import type { Clock } from '../../../core/clock.ts'
@@ -28,7 +28,7 @@ export interface PostgresCacheOptions {
 
 /** Rejects as `openPostgresStore` does. */
 export async function openPostgresCache(options: PostgresCacheOptions): Promise<CacheStore> {
-  const { url, clock, random, maxBytes, codec = DEFAULT_CODEC, create = true } = options
+  const { url, clock, random, maxBytes, codec = COMMON_CODEC, create = true } = options
   const address = parseAddress(url)
   const driver = await loadDriver()
   const connectTo = (): Promise<Connection> => connect({ driver, address, name: 'spoor cache', readOnly: false, clock })

@@ -1,6 +1,6 @@
 /** Opens the download cache in Redis or Valkey. */
 
-import { type CodecName, DEFAULT_CODEC } from '../../../cache/codec.ts'
+import { type CodecName, COMMON_CODEC } from '../../../cache/codec.ts'
 import type { CacheStore } from '../../../cache/contract.ts'
 import { createTableCache } from '../../../cache/tables/store.ts'
 import type { Clock } from '../../../core/clock.ts'
@@ -34,7 +34,7 @@ const MAX_BYTES = 1024 ** 3
 
 /** Rejects as `openRedisStore` does. */
 export async function openRedisCache(options: RedisCacheOptions): Promise<CacheStore> {
-  const { url, clock, codec = DEFAULT_CODEC, create = true } = options
+  const { url, clock, codec = COMMON_CODEC, create = true } = options
   const address = parseServerUrl(url)
   const { location } = address
   const client = (await loadClient())(address)

@@ -173,6 +173,18 @@ describe('a packed cache', () => {
     await store.close()
   })
 
+  it('tells within the minute which page was used last', async () => {
+    await subject.dispose()
+    subject = await openSubject({ codec: 'none' })
+    for (let n = 0; n < 60; n += 1) await putPage(subject, `https://a.test/${n}`, bodyOf(String(n), 12_000))
+    await subject.advance(60_000)
+    for (let n = 0; n < 20; n += 1) await subject.store.get(idOf(subject, `https://a.test/${n}`))
+    await subject.store.prune({ maxBytes: 450_000 })
+    const left = (await listAll(subject.store, {}, 50)).map(({ url }) => Number(url.split('/').at(-1)))
+    expect(left.filter((n) => n < 20)).toHaveLength(20)
+    expect(left).not.toContain(20)
+  })
+
   it('stays under its cap while pages come in, and lets the least used go', async () => {
     await subject.dispose()
     const maxBytes = 1024 * 1024
