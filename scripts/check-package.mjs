@@ -148,6 +148,28 @@ async function checkCommand() {
   console.log(`spoor ${version} crawls`)
 }
 
+/** As a newcomer has it: the project that `spoor init` writes, over this package. */
+async function checkStarter(tarball) {
+  const starter = join(folder, 'starter')
+  await sh('npx', ['--no-install', 'spoor', 'init', 'starter', '--package', `file:${tarball}`])
+  await sh('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], starter)
+  await sh('npm', ['test'], starter)
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html')
+    response.end('<title>one</title>')
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const said = await sh('npm', ['start', '--silent', '--', `http://127.0.0.1:${server.address().port}/`], starter)
+  server.close()
+  server.closeAllConnections()
+  expectThat(said.includes('1 pages, 0 failed'), `expected the starter to crawl one page, found ${said}`)
+  await sh('npm', ['run', '--silent', 'export'], starter)
+  const items = readFileSync(join(starter, 'items.jsonl'), 'utf8')
+  expectThat(items.includes('"title":"one"'), `expected the item of the page, found ${items}`)
+  await sh(join(folder, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.json'], starter)
+  console.log('the starter runs, exports, and passes its test')
+}
+
 try {
   const [packed] = JSON.parse(await sh('npm', ['pack', '--json', '--silent', '--pack-destination', folder], root))
   const names = packed.files.map(({ path }) => path)
@@ -163,6 +185,7 @@ try {
   console.log(`installed ${packed.filename}, ${names.length} files, ${packed.size} bytes`)
   await checkCommand()
   await checkTypes()
+  await checkStarter(join(folder, packed.filename))
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

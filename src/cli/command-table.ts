@@ -287,8 +287,10 @@ const STARTERS: readonly CommandSpec[] = [
   {
     name: 'init',
     summary: 'write a starter project',
-    usage: ['[DIR]'],
-    details: ['Writes package.json, crawler.ts, a test and a README into DIR (default: here). Nothing is overwritten.'],
+    usage: ['[DIR] [--package SPEC]'],
+    details: [
+      'Writes package.json, crawler.ts, a test that runs it on saved pages, and a README into DIR (default: here). Nothing is overwritten.',
+    ],
     examples: [{ command: 'spoor init my-crawler', does: 'and then: cd my-crawler && npm install && npm start' }],
     positionals: { min: 0, max: 1, name: 'DIR' },
     load: async () => (await import('./commands/init.ts')).runInit,

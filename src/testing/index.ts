@@ -1,4 +1,4 @@
-/** What `spoor/testing` publishes: the conformance suite of stores, a fault-injecting site, shapes of sites, a clock. */
+/** What `spoor/testing` publishes: the conformance suite of stores, a fault-injecting site, shapes of sites, a clock, and replays. */
 
 export { createFakeClock } from './fake-clock.ts'
 export type { FakeClock, FakeClockOptions } from './fake-clock.ts'
@@ -8,6 +8,9 @@ export { exporterSuite } from './exporter-suite.ts'
 export type { ExporterSuiteOptions, ExporterSuiteRunner } from './exporter-suite.ts'
 export { createRouter, pageHtml } from './site-answer.ts'
 export type { SiteAnswer, SiteFault, SiteHandler, SiteRequest, SiteRoutes } from './site-answer.ts'
+export { replay } from './replay/replay.ts'
+export type { Replay, Replayable, ReplayOptions } from './replay/replay.ts'
+export type { SavedAnswer, SavedPages } from './replay/saved-pages.ts'
 export { graphSite, treeSite } from './site-shapes.ts'
 export type { SiteShape, TreeSiteOptions } from './site-shapes.ts'
 export { openTestSite } from './site.ts'

@@ -172,6 +172,6 @@ it('starts a project that runs', async () => {
   const start = await run('node_modules/jiti/lib/jiti-cli.mjs', 'main.ts', site.url('/'))
   expect(start.code, start.text).toBe(0)
   expect(start.text).toContain('2 pages, 0 failed')
-  const test = await run('--test')
+  const test = await run('node_modules/jiti/lib/jiti-cli.mjs', 'crawler.test.ts')
   expect(test.code, test.text).toBe(0)
 })

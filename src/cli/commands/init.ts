@@ -11,10 +11,11 @@ import { EXIT } from '../exit.ts'
 import { starterFiles } from '../starter/files.ts'
 import { shellWord } from '../where.ts'
 
-export async function runInit({ host, output, positionals }: CommandContext): Promise<ExitCode> {
+export async function runInit({ host, output, options, positionals }: CommandContext): Promise<ExitCode> {
   const named = positionals[0] ?? '.'
   const dir = resolve(host.cwd, named)
-  const files = starterFiles({ name: packageName(basename(dir)), version: packageVersion() })
+  const spoor = options.package ?? `^${packageVersion()}`
+  const files = starterFiles({ name: packageName(basename(dir)), spoor })
   try {
     makeFolder(dir)
     for (const [name, text] of files)

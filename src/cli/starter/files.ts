@@ -28,34 +28,23 @@ console.log(\`\${summary.pages} pages, \${summary.failed} failed; npm run export
 `
 
 const TEST = `import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { Crawler } from 'spoor'
+import { replay } from 'spoor/testing'
+import { crawler } from './crawler.ts'
+
+// pages in the code, or a folder of real ones: replay(crawler, { pages: 'pages', seeds, record: true }) fills it
+const pages = {
+  'https://example.com/': '<title>Home</title><h1>Hello</h1><a href="/a">a</a><a href="/a">again</a>',
+  'https://example.com/a': '<title>A</title><h1>One</h1><h2>Two</h2>',
+}
 
 test('a page and what it links to are crawled once each', async () => {
-  const seen = []
-  const server = createServer((request, response) => {
-    response.setHeader('content-type', 'text/html')
-    response.end(request.url === '/' ? '<a href="/a">a</a><a href="/a">again</a>' : '<title>a</title>')
-  })
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const crawler = new Crawler({
-    dir: await mkdtemp(join(tmpdir(), 'crawl-')),
-    async requestHandler({ request, enqueueLinks }) {
-      seen.push(new URL(request.url).pathname)
-      await enqueueLinks()
-    },
-  })
-  try {
-    await crawler.run([\`http://127.0.0.1:\${server.address().port}/\`])
-    assert.deepEqual(seen, ['/', '/a'])
-  } finally {
-    server.close()
-    server.closeAllConnections()
-  }
+  const { items, failures } = await replay(crawler, { pages, seeds: 'https://example.com/' })
+  assert.deepEqual(items, [
+    { url: 'https://example.com/', title: 'Home', headings: 1 },
+    { url: 'https://example.com/a', title: 'A', headings: 2 },
+  ])
+  assert.deepEqual(failures, [])
 })
 `
 
@@ -70,7 +59,7 @@ Stop it whenever you like, also with kill -9: the same command goes on, without 
     npx spoor failures                                   what failed, with every attempt
     npx spoor why https://example.com/x                  why a page was or was not fetched
     npm run export                                       the items, in items.jsonl
-    npm test
+    npm test                                             on pages in crawler.test.ts, without the network
 
 \`crawler.ts\` says what is done with a page; \`main.ts\` starts it.
 `
@@ -88,7 +77,14 @@ const TSCONFIG = `{
 }
 `
 
-function packageJson(name: string, version: string): string {
+export interface StarterOptions {
+  /** Of the project. */
+  readonly name: string
+  /** What it depends on: a range of versions, or the path of a package. */
+  readonly spoor: string
+}
+
+function packageJson({ name, spoor }: StarterOptions): string {
   const content = {
     name,
     version: '0.0.1',
@@ -96,27 +92,22 @@ function packageJson(name: string, version: string): string {
     type: 'module',
     scripts: {
       start: 'jiti main.ts',
-      test: 'node --test',
+      test: 'jiti crawler.test.ts',
       export: 'spoor export -o items.jsonl',
     },
-    dependencies: { jiti: '^2.7.0', spoor: `^${version}` },
+    dependencies: { jiti: '^2.7.0', spoor },
+    devDependencies: { '@types/node': '^20.19.0' },
   }
   return `${JSON.stringify(content, null, 2)}\n`
 }
 
-/** By name; the project is called `name`. */
-export function starterFiles({
-  name,
-  version,
-}: {
-  readonly name: string
-  readonly version: string
-}): ReadonlyMap<string, string> {
+/** By name. */
+export function starterFiles(options: StarterOptions): ReadonlyMap<string, string> {
   return new Map([
-    ['package.json', packageJson(name, version)],
+    ['package.json', packageJson(options)],
     ['crawler.ts', CRAWLER],
     ['main.ts', MAIN],
-    ['crawler.test.mjs', TEST],
+    ['crawler.test.ts', TEST],
     ['tsconfig.json', TSCONFIG],
     ['README.md', README],
     ['.gitignore', 'node_modules/\nspoor-data/\nitems.jsonl\n'],

@@ -99,6 +99,15 @@ export const INPUT = {
     on: BATCH,
     doc: 'Many at once: JSON Lines of arguments on stdin, JSON Lines of answers on stdout, in the same order.',
   }),
+  package: text({
+    flag: 'package',
+    placeholder: 'SPEC',
+    default: undefined,
+    defaultText: 'the version of this command',
+    group: 'Input',
+    on: ['init'],
+    doc: 'What the project depends on as spoor: a version, or a tarball (file:/path/spoor.tgz), as npm takes it.',
+  }),
   serveOnly: toggle({
     flag: 'serve',
     default: false,

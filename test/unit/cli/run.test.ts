@@ -110,7 +110,7 @@ describe('init', () => {
     expect(files).toEqual([
       '.gitignore',
       'README.md',
-      'crawler.test.mjs',
+      'crawler.test.ts',
       'crawler.ts',
       'main.ts',
       'package.json',
