@@ -6,7 +6,7 @@ import type { CacheMode, CacheOverride } from '../core/request.ts'
 import type { FailureClass } from '../core/outcome.ts'
 import type { EngineEvent, EngineTuning, FinishReason, Page, PageResponse } from '../engine/contract.ts'
 import type { ExtractSchema } from '../extract/schema/contract.ts'
-import type { CounterName } from '../frontier/contract.ts'
+import type { CounterName, HostRecord } from '../frontier/contract.ts'
 import type { Latency } from '../stats/latency.ts'
 import type { RobotsVerdict } from '../robots/contract.ts'
 import type { StorePort } from '../stores/contract.ts'
@@ -244,6 +244,26 @@ export interface FailureEntry {
   readonly attempts: readonly { readonly at: string; readonly error: string; readonly status?: number | null }[]
 }
 
+/** `waiting`: the longest queue first; `next`: the longest wait; `trouble`: down, silent, backing off. */
+export type HostSort = 'waiting' | 'next' | 'trouble' | 'name'
+
+export interface HostQuery {
+  readonly sort: HostSort
+  /** Only those whose name has this in it. */
+  readonly contains?: string
+  /** So many are passed over. */
+  readonly from: number
+  readonly max: number
+}
+
+export interface HostPage {
+  readonly hosts: readonly HostRecord[]
+  /** That fit. */
+  readonly total: number
+  /** False: there are more hosts than were looked at. */
+  readonly isWhole: boolean
+}
+
 /** One page of a long list. */
 export interface PageRequest {
   /** `next` of the page before. */
@@ -252,7 +272,8 @@ export interface PageRequest {
 }
 
 export interface FailurePage {
-  readonly failures: readonly FailureEntry[]
+  /** `id` names the request inside the store. */
+  readonly failures: readonly (FailureEntry & { readonly id: string })[]
   /** Undefined: it was the last one. */
   readonly next?: string
 }
@@ -260,6 +281,8 @@ export interface FailurePage {
 export interface FailureFilter {
   /** A failure class. */
   readonly reason?: string
+  /** Only these requests. */
+  readonly ids?: readonly string[]
   readonly status?: number
   readonly host?: string
 }
@@ -285,6 +308,8 @@ export interface CrawlReader {
   tasks(): Promise<readonly string[]>
   status(): Promise<CrawlStatus>
   failures(filter: FailureFilter): AsyncIterable<FailureEntry>
+  /** A list of some seconds ago will do. */
+  hosts(query: HostQuery): Promise<HostPage>
   failurePage(filter: FailureFilter, page: PageRequest): Promise<FailurePage>
   /** A URL that is none gives state `unknown` and a reason. */
   why(url: string): Promise<WhyAnswer>

@@ -12,11 +12,15 @@ import type {
   FailureEntry,
   FailureFilter,
   FailurePage,
+  HostPage,
+  HostQuery,
   PageRequest,
   StoreLocation,
   WhyAnswer,
 } from './contract.ts'
 import { readRecrawl } from './recrawl-report.ts'
+import { systemClock } from '../core/clock.ts'
+import { createHostList } from './host-list.ts'
 import { createLatestItems } from './latest-items.ts'
 import { identityKeyOf } from './task-keys.ts'
 import { readWorkers } from './worker-report.ts'
@@ -63,6 +67,7 @@ class StoreReader implements CrawlReader {
   readonly #location: StoreLocation
 
   readonly #parts: ReaderParts
+  #hosts: ReturnType<typeof createHostList> | undefined
   #latest: ReturnType<typeof createLatestItems> | undefined
 
   constructor(parts: ReaderParts) {
@@ -102,7 +107,10 @@ class StoreReader implements CrawlReader {
 
   async failurePage(filter: FailureFilter, page: PageRequest): Promise<FailurePage> {
     const { records, next } = await this.#store.frontier.list(this.#failed(filter), page)
-    return { failures: records.map(failureOf), ...(next === undefined ? {} : { next }) }
+    return {
+      failures: records.map((record) => ({ id: record.id, ...failureOf(record) })),
+      ...(next === undefined ? {} : { next }),
+    }
   }
 
   async #find(canonical: string): Promise<RequestRecord | undefined> {
@@ -173,17 +181,23 @@ class StoreReader implements CrawlReader {
     await this.#parts.close()
   }
 
+  hosts(query: HostQuery): Promise<HostPage> {
+    this.#hosts ??= createHostList(this.#store.frontier, this.#location.task, systemClock)
+    return this.#hosts(query)
+  }
+
   latestItems(max: number): Promise<readonly string[]> {
     this.#latest ??= createLatestItems(this.#store.items, this.#location.task)
     return this.#latest(max)
   }
 
-  #failed({ status, host, reason }: FailureFilter): RequestFilter {
+  #failed({ status, host, reason, ids }: FailureFilter): RequestFilter {
     return {
       task: this.#location.task,
       state: 'failed',
       ...(status === undefined ? {} : { status }),
       ...(reason === undefined ? {} : { reason }),
+      ...(ids === undefined ? {} : { ids }),
       ...(host === undefined ? {} : { hostKey: host }),
     }
   }

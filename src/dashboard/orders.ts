@@ -72,6 +72,8 @@ function numberOf(
 async function retry({ open, body }: OrderContext): Promise<Done> {
   const query = new URLSearchParams()
   for (const name of ['host', 'status', 'reason']) if (body[name] !== undefined) query.set(name, String(body[name]))
-  const count = await open.reader.retryFailures(failureFilterOf(query))
+  const { id } = body
+  const filter = { ...failureFilterOf(query), ...(typeof id === 'string' ? { ids: [id] } : {}) }
+  const count = await open.reader.retryFailures(filter)
   return { said: count === 1 ? '1 request is queued again' : `${formatCount(count)} requests are queued again` }
 }

@@ -1,11 +1,11 @@
 /** The questions of the page, each answered from the store with a bound on what it reads. */
 
 import { CrawlError } from '../core/errors.ts'
-import type { CrawlReader, FailureFilter } from '../crawler/contract.ts'
+import type { CrawlReader, FailureFilter, HostSort } from '../crawler/contract.ts'
 import type { Feed } from './feed.ts'
 import type { DashboardSource } from './source.ts'
 import type { OpenTask } from './tasks.ts'
-import type { FailureList, Hello, ItemList, Why } from './wire.ts'
+import type { FailureList, Hello, HostList, ItemList, Why } from './wire.ts'
 
 const MAX_PAGE = 200
 const ITEMS = 50
@@ -14,6 +14,7 @@ const MAX_QUERY = 10_000
 export type Question = (task: OpenTask, query: URLSearchParams) => Promise<unknown>
 
 export const QUESTIONS: ReadonlyMap<string, Question> = new Map<string, Question>([
+  ['/api/hosts', ({ reader }, query) => hosts(reader, query)],
   ['/api/failures', ({ reader }, query) => failures(reader, query)],
   ['/api/why', ({ reader }, query) => why(reader, query)],
   ['/api/items', ({ reader }) => items(reader)],
@@ -51,6 +52,19 @@ export function failureFilterOf(query: URLSearchParams): FailureFilter {
     ...(host === undefined || host === '' ? {} : { host }),
     ...(reason === undefined || reason === '' ? {} : { reason }),
   }
+}
+
+const SORTS: readonly HostSort[] = ['waiting', 'next', 'trouble', 'name']
+const MAX_FROM = 1_000_000
+
+async function hosts(reader: CrawlReader, query: URLSearchParams): Promise<HostList> {
+  const asked = query.get('sort') ?? 'waiting'
+  const sort = SORTS.find((one) => one === asked)
+  if (sort === undefined) throw invalid('sort', SORTS.join(', '), asked)
+  const from = Number(query.get('from') ?? 0)
+  if (!Number.isInteger(from) || from < 0 || from > MAX_FROM) throw invalid('from', `0 to ${MAX_FROM}`, String(from))
+  const contains = (query.get('contains') ?? '').trim().toLowerCase().slice(0, 255)
+  return reader.hosts({ sort, from, max: maxOf(query), ...(contains === '' ? {} : { contains }) })
 }
 
 async function failures(reader: CrawlReader, query: URLSearchParams): Promise<FailureList> {

@@ -83,6 +83,25 @@ export interface LogLine {
   readonly url: string | null
 }
 
+export interface HostRow {
+  readonly hostKey: string
+  readonly ready: number
+  readonly inFlight: number
+  readonly nextInMs: number
+  readonly delayMs: number
+  /** Asked for by robots.txt. */
+  readonly crawlDelayMs: number
+  readonly backoffStep: number
+  readonly silentFailures: number
+  readonly downForMs: number
+}
+
+export interface HostList {
+  readonly hosts: readonly HostRow[]
+  readonly total: number
+  readonly isWhole: boolean
+}
+
 export interface FailureRow {
   readonly url: string
   readonly reason: string
@@ -91,7 +110,7 @@ export interface FailureRow {
 }
 
 export interface FailureList {
-  readonly failures: readonly FailureRow[]
+  readonly failures: readonly (FailureRow & { readonly id: string })[]
   readonly next?: string
 }
 

@@ -2,8 +2,8 @@
 
 import type { FailedAttempt, Outcome, SkipReason } from '../core/outcome.ts'
 import type { RequestState, StoredRequest } from '../core/request.ts'
-import type { HostSignal } from '../politeness/contract.ts'
 import type { PageLinks } from '../graph/contract.ts'
+import type { HostReport, HostSignal } from '../politeness/contract.ts'
 import type { ItemDraft } from '../items/contract.ts'
 
 /** What a store can do. The conformance suite reads it to choose its tests; users read it to choose a store. */
@@ -182,6 +182,13 @@ export interface LevelStats {
   readonly skipped: number
 }
 
+/** What is kept of one host of a task. */
+export interface HostRecord extends HostReport {
+  readonly hostKey: string
+  /** Requests that may be leased when its time has come; retries that wait for theirs are not among them. */
+  readonly ready: number
+}
+
 export interface WorkerRecord {
   readonly owner: string
   readonly alive: boolean
@@ -236,6 +243,14 @@ export interface Frontier {
   ): Promise<'ready' | 'finished' | 'aborted'>
   stats(task: string): Promise<FrontierStats>
   levels(task: string): Promise<readonly LevelStats[]>
+  /**
+   * The hosts of the task, in whatever order; `after` is the cursor of the page before. May give fewer than `max`, or a
+   * few more, and none although there are more: only a page without `next` is the last.
+   */
+  hosts(
+    task: string,
+    page: { readonly after?: string; readonly max: number },
+  ): Promise<{ readonly hosts: readonly HostRecord[]; readonly next?: string }>
   workers(): Promise<readonly WorkerRecord[]>
   get(task: string, fingerprint: string): Promise<RequestRecord | undefined>
   /** In the order of ids. `after` is the cursor of the page before. */

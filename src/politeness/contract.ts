@@ -18,6 +18,16 @@ export interface HostState {
   readonly downUntilMs: number
 }
 
+/** The same for those who look: spans from now on instead of instants of a clock that is not theirs. */
+export interface HostReport extends Pick<HostState, 'inFlight' | 'crawlDelayMs' | 'backoffStep' | 'silentFailures'> {
+  /** No request to the host starts before. */
+  readonly nextInMs: number
+  /** Least time between two request starts: that of the task, or the host's own where that is longer. */
+  readonly delayMs: number
+  /** For so long the host still counts as down; 0 when it is up. */
+  readonly downForMs: number
+}
+
 /** The limits that hold for one host in one task. */
 export interface HostLimits {
   readonly delayMs: number

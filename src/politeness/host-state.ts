@@ -3,7 +3,7 @@
 import { backoffMs } from '../util/backoff.ts'
 import { isLoopbackHost } from '../util/host-name.ts'
 import type { Random } from '../util/random.ts'
-import type { HostLimits, HostSignal, HostState } from './contract.ts'
+import type { HostLimits, HostReport, HostSignal, HostState } from './contract.ts'
 import { MAX_RETRY_AFTER_MS } from './retry-after.ts'
 
 /** Host backoff when a server asks to slow down without saying for how long: 1 s or so, doubling up to 5 min. */
@@ -71,6 +71,20 @@ export function mayStart(state: HostState, limits: HostLimits, nowMs: number): b
 export function nextStartMs(state: HostState, limits: HostLimits, nowMs: number): number {
   if (isHostDown(state, nowMs)) return nowMs
   return state.inFlight < placesOf(state, limits) ? state.nextAtMs : Number.POSITIVE_INFINITY
+}
+
+export function hostReport(state: HostState, limits: HostLimits, nowMs: number): HostReport {
+  const { inFlight, crawlDelayMs, silentFailures } = state
+  return {
+    inFlight,
+    crawlDelayMs,
+    // the first step is that of a host that nothing is known of
+    backoffStep: state.backoffAtMs === 0 ? 0 : state.backoffStep,
+    silentFailures,
+    nextInMs: Math.max(0, state.nextAtMs - nowMs),
+    delayMs: Math.max(limits.delayMs, crawlDelayMs),
+    downForMs: Math.max(0, state.downUntilMs - nowMs),
+  }
 }
 
 /** Takes a place in flight, and the host's time. To be called only when `mayStart`. */

@@ -6,6 +6,7 @@ import type { Hello } from '../wire.ts'
 import { Controls, Pace, type Say } from './controls.tsx'
 import { Failures } from './failures.tsx'
 import { Find } from './find.tsx'
+import { Hosts } from './hosts.tsx'
 import { Items } from './items.tsx'
 import { Log } from './log.tsx'
 import { Overview } from './overview.tsx'
@@ -13,10 +14,11 @@ import { Note } from './parts.tsx'
 import { applyTheme, currentTheme, nextTheme, type Theme } from './theme.ts'
 import { type Crawl, useCrawl } from './use-crawl.ts'
 
-const VIEWS = ['overview', 'failures', 'find', 'items', 'log'] as const
+const VIEWS = ['overview', 'hosts', 'failures', 'find', 'items', 'log'] as const
 type View = (typeof VIEWS)[number]
 const NAMES: Readonly<Record<View, string>> = {
   overview: 'Overview',
+  hosts: 'Hosts',
   failures: 'Failures',
   find: 'Find a URL',
   items: 'Items',
@@ -73,20 +75,23 @@ interface ShownProps {
 
 function Shown({ view, crawl, hello: { task, cannot }, say }: ShownProps): JSX.Element {
   const { tick, log } = crawl
+  const { failed = 0, items = 0, settings = null } = tick ?? {}
   switch (view) {
     case 'overview':
       return (
         <>
           <Overview crawl={crawl} />
-          <Pace task={task} settings={tick?.settings ?? null} cannot={cannot.control} say={say} />
+          <Pace task={task} settings={settings} cannot={cannot.control} say={say} />
         </>
       )
+    case 'hosts':
+      return <Hosts task={task} />
     case 'failures':
-      return <Failures task={task} failed={tick?.failed ?? 0} say={say} />
+      return <Failures task={task} failed={failed} say={say} />
     case 'find':
       return <Find task={task} />
     case 'items':
-      return <Items task={task} items={tick?.items ?? 0} />
+      return <Items task={task} items={items} />
     case 'log':
       return <Log lines={log} cannot={cannot.log} />
   }
@@ -111,7 +116,7 @@ function Head({ crawl, onTask, say }: HeadProps): JSX.Element {
         {hello === undefined ? null : <TaskChoice hello={hello} onTask={onTask} />}
         <span class="muted">{hello === undefined ? '' : `in ${hello.place}`}</span>
       </div>
-      <span class={`standing ${standing.replace(' ', '-')}`} data-standing={standing}>
+      <span class={`standing ${standing.replace(' ', '-')}`} data-standing={standing} data-ticks={crawl.ticks}>
         {standing}
       </span>
       <span class="push" />

@@ -43,13 +43,13 @@ export function Failures({ task, failed, say }: FailuresProps): JSX.Element {
   useEffect(() => void load(), [task, filter, cursors])
   // of the first page alone: a page that somebody reads does not move away
   useEffect(() => void (page === 0 ? load() : undefined), [failed])
-  const retry = async (): Promise<void> => {
-    await carryOut(say, order('/api/retry', task, given(filter)))
+  const retry = async (which: Readonly<Record<string, string>>): Promise<void> => {
+    await carryOut(say, order('/api/retry', task, which))
     first()
   }
   const rows = list?.failures ?? []
   const retryButton = (
-    <button type="button" disabled={rows.length === 0} onClick={() => void retry()}>
+    <button type="button" disabled={rows.length === 0} onClick={() => void retry(given(filter))}>
       {filter === ALL ? 'Retry all' : 'Retry those of the filter'}
     </button>
   )
@@ -65,7 +65,7 @@ export function Failures({ task, failed, say }: FailuresProps): JSX.Element {
       {list !== undefined && rows.length === 0 ? <Note>No failed requests.</Note> : null}
       <ul class="rows">
         {rows.map((row) => (
-          <Failure key={row.url} row={row} />
+          <Failure key={row.id} row={row} onRetry={() => void retry({ id: row.id })} />
         ))}
       </ul>
       <Pager
@@ -115,7 +115,7 @@ function given(filter: Filter): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''))
 }
 
-function Failure({ row }: { readonly row: FailureRow }): JSX.Element {
+function Failure({ row, onRetry }: { readonly row: FailureRow; readonly onRetry: () => void }): JSX.Element {
   const { url, reason, status, attempts } = row
   return (
     <li>
@@ -123,6 +123,10 @@ function Failure({ row }: { readonly row: FailureRow }): JSX.Element {
         <span class="tag bad">{safeText(reason)}</span>
         <UrlText url={url} />
         {status === null ? null : <span class="muted">HTTP {status}</span>}
+        <span class="push" />
+        <button type="button" class="small" aria-label={`Retry ${safeText(url)}`} onClick={onRetry}>
+          Retry
+        </button>
       </div>
       <details>
         <summary>

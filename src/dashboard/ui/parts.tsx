@@ -51,15 +51,22 @@ interface PagerProps {
   readonly page: number
   readonly hasNext: boolean
   readonly onFirst: () => void
+  /** Where one can go back a page. */
+  readonly onBack?: () => void
   readonly onNext: () => void
 }
 
-export function Pager({ page, hasNext, onFirst, onNext }: PagerProps): JSX.Element {
+export function Pager({ page, hasNext, onFirst, onBack, onNext }: PagerProps): JSX.Element {
   return (
     <nav class="pager" aria-label="Pages of the list">
       <button type="button" disabled={page === 0} onClick={onFirst}>
         First
       </button>
+      {onBack === undefined ? null : (
+        <button type="button" disabled={page === 0} onClick={onBack}>
+          Back
+        </button>
+      )}
       <span>Page {page + 1}</span>
       <button type="button" disabled={!hasNext} onClick={onNext}>
         Next

@@ -13,11 +13,13 @@ export interface Crawl {
   readonly tick: Tick | undefined
   readonly points: readonly Point[]
   readonly log: readonly LogLine[]
+  /** So many have come. */
+  readonly ticks: number
   /** `lost`: it is tried again. `over`: the process has said good-bye; with what it said. */
   readonly line: { readonly state: 'opening' | 'open' | 'lost' } | { readonly state: 'over'; readonly said: string }
 }
 
-const NOTHING: Crawl = { hello: undefined, tick: undefined, points: [], log: [], line: { state: 'opening' } }
+const NOTHING: Crawl = { hello: undefined, tick: undefined, points: [], log: [], ticks: 0, line: { state: 'opening' } }
 
 /** `''`: the task that the dashboard was opened for. */
 export function useCrawl(task: string): Crawl {
@@ -37,7 +39,14 @@ function follow(task: string, change: Change): () => void {
     try {
       const begun = await hello(task)
       if (stopped) return
-      change(() => ({ hello: begun, tick: undefined, points: begun.history, log: begun.log, line: { state: 'open' } }))
+      change(() => ({
+        hello: begun,
+        tick: undefined,
+        points: begun.history,
+        log: begun.log,
+        ticks: 0,
+        line: { state: 'open' },
+      }))
       source = listen(begun.task, change, again)
     } catch (error) {
       if (!stopped) again(messageOf(error))
@@ -63,7 +72,7 @@ function listen(task: string, change: Change, onLost: () => void): EventSource {
     change((crawl) => {
       const newer = crawl.points.at(-1)?.atMs !== tick.point.atMs
       const points = newer ? [...crawl.points, tick.point].slice(-MAX_POINTS) : crawl.points
-      return { ...crawl, tick, points, line: { state: 'open' } }
+      return { ...crawl, tick, points, ticks: crawl.ticks + 1, line: { state: 'open' } }
     })
   })
   source.addEventListener('log', ({ data }: MessageEvent<string>) => {

@@ -4,9 +4,10 @@ import { CrawlError } from '../../core/errors.ts'
 import type { Frontier, FrontierStats, RequestFilter, RequestRecord, TaskSettings } from '../../frontier/contract.ts'
 import { decideDepthChange } from '../../frontier/decide-add.ts'
 import { waitForWork } from '../../frontier/wait-for-work.ts'
+import { hostReport } from '../../politeness/host-state.ts'
 import { addRequest, revive, rootOf } from './known.ts'
 import { leaseNext, look, moveNextTime, renew } from './lease.ts'
-import { change, createTask, endLease, place, taskOf, unplace } from './model.ts'
+import { change, createTask, endLease, limitsOf, place, taskOf, unplace } from './model.ts'
 import type { Model, Row, Task } from './model.ts'
 import { settleOne } from './settle.ts'
 
@@ -33,6 +34,7 @@ export function createMemoryFrontier(model: Model): Frontier {
         .filter((level) => level.pending + level.leased + level.done + level.failed + level.skipped > 0)
         .map((level) => ({ ...level }))
         .toSorted((a, b) => a.depth - b.depth),
+    hosts: async (name, page) => hostsOf(model, taskOf(model, name), page),
     workers: async () => [],
     get: async (name, fingerprint) => {
       const row = taskOf(model, name).rows.get(fingerprint)
@@ -47,6 +49,30 @@ export function createMemoryFrontier(model: Model): Frontier {
     requeue: async (filter) => changed(requeue(model, filter)),
     clear: async (name) => changed(clear(model, name)),
   }
+}
+
+function hostsOf(
+  model: Model,
+  task: Task,
+  { after, max }: { readonly after?: string; readonly max: number },
+): Awaited<ReturnType<Frontier['hosts']>> {
+  const nowMs = model.clock.monotonicMs()
+  const queues = [...task.queues.values()]
+    .filter(({ opened, id }) => opened && id > Number(after ?? 0))
+    .toSorted((a, b) => a.id - b.id)
+  const page = queues.slice(0, max)
+  const ready = new Map<string, number>()
+  for (const { entry, hop, request } of task.rows.values()) {
+    const key = hop?.hostKey ?? request.hostKey
+    if (entry !== undefined) ready.set(key, (ready.get(key) ?? 0) + 1)
+  }
+  const hosts = page.map(({ host: { key, state } }) => ({
+    hostKey: key,
+    ready: ready.get(key) ?? 0,
+    ...hostReport(state, limitsOf(task, key), nowMs),
+  }))
+  const last = page.at(-1)
+  return queues.length > max && last !== undefined ? { hosts, next: String(last.id) } : { hosts }
 }
 
 function openTask(model: Model, settings: TaskSettings): void {

@@ -3,6 +3,7 @@
 import type { StoredRequest } from '../../core/request.ts'
 import type { AddAnswer, Frontier, SettleAnswer, Settlement } from '../../frontier/contract.ts'
 import type { Bell } from '../../frontier/wait-for-work.ts'
+import { listHosts } from './list-hosts.ts'
 import { addRequest, wantRequests } from './known.ts'
 import { leaseNext, look, moveNextTimes, renewLeases, wantLeases } from './lease.ts'
 import type { Ledger } from './ledger.ts'
@@ -61,6 +62,7 @@ export function createMongoFrontier(parts: FrontierParts): Frontier {
     waitForWork: (options, signal) => waitForWork(parts, options, signal),
     stats: (name) => ledger.read((tx) => statsOf(taskOf(tx, name))),
     levels: (name) => ledger.read((tx) => levelsOf(tx, taskOf(tx, name))),
+    hosts: (name, page) => listHosts(parts, name, page),
     workers: () => owner.workers(),
     get: (name, fingerprint) => ledger.read((tx) => findRecord(tx, name, fingerprint)),
     list: (filter, page) => listRecords(parts, filter, page),

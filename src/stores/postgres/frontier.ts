@@ -2,6 +2,7 @@
 
 import type { Frontier } from '../../frontier/contract.ts'
 import { addRequests } from './add.ts'
+import { listHosts } from './list-hosts.ts'
 import { lease, moveNextTimes, renew } from './lease.ts'
 import { listOwners } from './owners.ts'
 import type { OwnerWatch } from './owners.ts'
@@ -36,6 +37,7 @@ export function createPostgresFrontier({ session, bell, owners }: FrontierParts)
       waitForWork({ session, bell, buryDead: () => owners.buryDead() }, options, signal),
     stats: (name) => statsOf(session, name),
     levels: (name) => levelsOf(session, name),
+    hosts: (name, page) => listHosts(session, name, page),
     workers: () => listOwners(session),
     get: (name, fingerprint) => findRecord(session, name, fingerprint),
     list: (filter, page) => listRecords(session, filter, page),

@@ -7,7 +7,7 @@ import { comesBefore, dueAt } from '../../frontier/order.ts'
 import type { QueuePlace } from '../../frontier/order.ts'
 import type { Session, Task } from './session.ts'
 
-interface HostRow {
+export interface HostRow {
   readonly id: number
   readonly key: string
   readonly next_at: number
@@ -101,7 +101,7 @@ export function unknownTasks(session: Session, results: readonly (readonly objec
   return [...new Set(rows.map(({ task_id: id }) => id))].filter((id) => !session.tasksById.has(id))
 }
 
-function stateOf(row: HostRow): HostState {
+export function stateOf(row: HostRow): HostState {
   return {
     nextAtMs: row.next_at,
     inFlight: row.in_flight,

@@ -14,6 +14,7 @@ import type {
 } from '../../frontier/contract.ts'
 import { COUNTERS_AT_ZERO } from '../../frontier/counters.ts'
 import { decodeLease, decodeRecord, encodeAdd, pairsOf } from './encode.ts'
+import { listHosts } from './list-hosts.ts'
 import { listOwners } from './owners.ts'
 import type { Session } from './session.ts'
 import { createSettleLane } from './settle-lane.ts'
@@ -55,6 +56,7 @@ export function createRedisFrontier(parts: FrontierParts): Frontier {
     waitForWork: (scope, signal) => waitForWork(parts, scope, signal),
     stats: (task) => statsOf(session, task),
     levels: (task) => levelsOf(session, task),
+    hosts: (task, page) => listHosts(session, task, page),
     workers: () => listOwners(session),
     get: async (task, fingerprint) => {
       const [records] = await session.ask('get', [task, fingerprint])

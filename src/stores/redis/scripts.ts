@@ -5,7 +5,7 @@ import { ADD, KNOWN } from './lua/known.ts'
 import { LEASE, LEASE_STEPS, LOOK, RENEW, RETURNS, STARTED } from './lua/lease.ts'
 import { HEAD, MODEL } from './lua/model.ts'
 import { BEAT, BURY, OWNERS, REGISTER } from './lua/owners.ts'
-import { GET, LIST, READ_ITEMS, RECORDS, SET_STATE, STATS } from './lua/query.ts'
+import { GET, HOSTS, LIST, READ_ITEMS, RECORDS, SET_STATE, STATS } from './lua/query.ts'
 import { SETTLE, SETTLE_STEPS } from './lua/settle.ts'
 import { CLEAR, OPEN_TASK, REQUEUE, RESCAN, RETIME, SCAN, SWEEP } from './lua/tasks.ts'
 import { VERIFY } from './lua/verify.ts'
@@ -41,6 +41,7 @@ export const SCRIPTS = {
   get: script(RECORDS, GET),
   list: script(RECORDS, SCAN, LIST),
   stats: script(STATS),
+  hosts: script(HOSTS),
   readItems: script(READ_ITEMS),
   setState: script(SET_STATE),
   verify: script(SCAN, VERIFY),

@@ -8,6 +8,7 @@ import { addRequests } from './add.ts'
 import { leaseNext, look, moveNextTimes, renewLeases } from './lease.ts'
 import { listOwners } from './owners.ts'
 import type { OwnerWatch } from './owner-watch.ts'
+import { hostsOf } from './hosts.ts'
 import { findRecord, levelsOf, matchingRows, recordOf, statsOf } from './records.ts'
 import { taskOf } from './session.ts'
 import type { Session } from './session.ts'
@@ -58,6 +59,7 @@ export function createSqliteFrontier({ session, queue, bell, owners, dir }: Fron
     },
     stats: async (name) => queue.read(() => statsOf(session, taskOf(session, name))),
     levels: async (name) => queue.read(() => levelsOf(session, taskOf(session, name))),
+    hosts: async (name, page) => queue.read(() => hostsOf(session, taskOf(session, name), page)),
     workers: async () => queue.read(() => listOwners(session, dir)),
     get: async (name, fingerprint) => queue.read(() => findRecord(session, name, fingerprint)),
     list: (filter, page) => list(session, queue, { filter, ...page }),

@@ -2,6 +2,7 @@
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import type { Outcome } from '../../core/outcome.ts'
+import type { HostRecord } from '../../frontier/contract.ts'
 import type { Store } from '../../stores/contract.ts'
 import { begin, drain, fingerprintOf, leaseMany, leaseOne, request, settings, settlement, TASK } from './subject.ts'
 import type { SuiteCases } from './subject.ts'
@@ -35,6 +36,17 @@ const six = [
   request('e', { depth: 2 }),
 ]
 
+/** Of a host that was never asked. */
+const untouched = {
+  inFlight: 0,
+  crawlDelayMs: 0,
+  backoffStep: 0,
+  silentFailures: 0,
+  nextInMs: 0,
+  delayMs: 5000,
+  downForMs: 0,
+}
+
 export const queryCases: SuiteCases = {
   '7. known = pending + leased + done + failed + skipped': async (subject) => {
     await begin(subject, six)
@@ -58,6 +70,38 @@ export const queryCases: SuiteCases = {
       { depth: 2, pending: 1, leased: 0, done: 0, failed: 0, skipped: 1 },
     ])
     deepEqual(await subject.store.verify(), [])
+  },
+
+  'lists the hosts of a task page by page, with what keeps them waiting': async (subject) => {
+    const names = Array.from({ length: 7 }, (_, n) => `host${n}.test`)
+    const queued = names.map((name) => request(`${name}/a`))
+    await begin(subject, [...queued, request('host0.test/b'), request('gone.test/x', { skip: 'scope' })], {
+      delayMs: 5000,
+    })
+    const { frontier } = subject.store
+    const lease = await leaseOne(subject.store)
+    const retry: Outcome = { kind: 'retry', attempt: failure, retryInMs: 60_000, charged: true }
+    await frontier.settle([settlement(lease, { outcome: retry, host: { kind: 'throttled', retryAfterMs: 60_000 } })])
+    const hosts: HostRecord[] = []
+    let after: string | undefined
+    do {
+      // oxlint-disable-next-line no-await-in-loop -- page by page
+      const page = await frontier.hosts(TASK, { max: 3, ...(after === undefined ? {} : { after }) })
+      hosts.push(...page.hosts)
+      after = page.next
+    } while (after !== undefined)
+    deepEqual(hosts.map(({ hostKey }) => hostKey).toSorted(), names)
+    const busy = hosts.find(({ hostKey }) => hostKey === lease.hostKey)
+    ok((busy?.nextInMs ?? 0) > 50_000, `expected the host to be left alone for a minute, found ${busy?.nextInMs} ms`)
+    deepEqual(
+      // of a clock that begins at 0 its first step cannot be told from none
+      { ...busy, nextInMs: 0, backoffStep: 0 },
+      { ...untouched, hostKey: lease.hostKey, ready: lease.hostKey === 'host0.test' ? 1 : 0 },
+    )
+    deepEqual(
+      hosts.find(({ hostKey }) => hostKey === 'host3.test'),
+      { ...untouched, hostKey: 'host3.test', ready: 1 },
+    )
   },
 
   'knows everything of one request': async (subject) => {

@@ -65,6 +65,24 @@ end
 return { 'ok', records, exact(after), last and '1' or '' }
 `
 
+/** Arguments: task, cursor, size. Answers a window of its hosts, each with what it is about, and the next cursor. */
+export const HOSTS = `
+local task = taskNamed(arg())
+if not task then return { 'notask', ARGV[at] } end
+local found = call('HSCAN', P .. 'hosts', arg(), 'COUNT', num())
+local list = {}
+for n = 1, #found[2], 2 do
+  local h = unpackHost(found[2][n], found[2][n + 1])
+  for _, queue in ipairs(h.queues) do
+    if queue.task == task.id and queue.opened then
+      push(list, { h.key, exact(call('ZCARD', queueKey(task.id, h.key))), exact(h.nextAt), exact(h.inFlight),
+        exact(h.crawlDelay), exact(h.backoffStep), exact(h.backoffAt), exact(h.silent), exact(h.downUntil) })
+    end
+  end
+end
+return { 'ok', list, found[1], exact(now), exact(task.delay), exact(task.loopbackDelay) }
+`
+
 /** Arguments: task. Answers its totals, its levels as pairs, its settings and how many items it has. */
 export const STATS = `
 local name = arg()

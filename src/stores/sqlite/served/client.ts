@@ -143,6 +143,7 @@ function createFrontier(line: Line, capabilities: FrontierCapabilities): Frontie
       signal.aborted ? Promise.resolve('aborted') : line.askUntil(signal, 'waitForWork', options),
     stats: (task) => line.ask('stats', task),
     levels: (task) => line.ask('levels', task),
+    hosts: (task, page) => line.ask('hosts', task, page),
     workers: () => line.ask('workers'),
     get: (task, fingerprint) => line.ask('get', task, fingerprint),
     list: (filter, page) => line.ask('list', filter, page),

@@ -144,6 +144,7 @@ class ClientSession {
       settle: (parts: SettlementPart[]) => this.#settle(frontier, parts),
       stats: (task) => frontier.stats(task),
       levels: (task) => frontier.levels(task),
+      hosts: (task, page) => frontier.hosts(task, page),
       workers: () => frontier.workers(),
       get: (task, fingerprint) => frontier.get(task, fingerprint),
       list: (filter, page) => frontier.list(filter, page),
