@@ -130,7 +130,7 @@ function methodOf({ hops, request: { method = 'GET' } }: Lease): string {
   return method !== 'GET' && hasTurnedToGet(hops) ? 'GET' : method
 }
 
-function fetchRequestOf({ task, lease, signal, onBody }: ProcessOptions): FetchRequest {
+function fetchRequestOf({ task, lease, hold, signal, onBody }: ProcessOptions): FetchRequest {
   const { request } = lease
   const method = methodOf(lease)
   const seedHost = task.door.isSeedHost(lease.hostKey)
@@ -140,6 +140,7 @@ function fetchRequestOf({ task, lease, signal, onBody }: ProcessOptions): FetchR
     headers: withSeedHeaders(hopHeaders(task.headers, lease), seedHost ? task.seedHeaders : NO_HEADERS),
     allowPrivate: task.allowPrivate || seedHost,
     session: task.settings.name,
+    isStillHeld: hold.isHeld,
     signal,
   }
   if (onBody !== undefined) sent.onBody = onBody

@@ -21,6 +21,12 @@ export interface FetchRequest {
   /** Names the cookie jar, the proxy and the browser identity to use; the task's name. */
   readonly session?: string
   readonly signal?: AbortSignal
+  /**
+   * Asked right before the request is written to its connection, and again when it is repeated: a process that was stopped
+   * meanwhile goes on in the midst of connecting, before its timers tell it anything. Where it answers false nothing is
+   * sent, and whoever gave it aborts `signal`.
+   */
+  readonly isStillHeld?: () => boolean
   /** Called when the request is about to be written to its connection; again when it is repeated. */
   readonly onSent?: () => void
   /** Called with the length of each piece of a body that has come, before decompression. */

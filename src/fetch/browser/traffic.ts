@@ -203,7 +203,7 @@ export class Traffic {
 
   #requestOf(paused: Paused, parts: RequestParts): FetchRequest {
     const { request, signal } = this.#plan
-    const { session, maxBodyBytes } = request
+    const { session, maxBodyBytes, isStillHeld } = request
     const { url, method } = paused.request
     return {
       url: bare(url),
@@ -213,6 +213,7 @@ export class Traffic {
       allowPrivate: parts.allowPrivate,
       ...(session === undefined ? {} : { session }),
       ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }),
+      ...(isStillHeld === undefined ? {} : { isStillHeld }),
       onSent: () => {
         this.#noteSent(url)
       },

@@ -21,6 +21,7 @@ export interface ExchangePlan {
   readonly maxBodyBytes: number
   /** Keep this many bytes without a failure. */
   readonly truncateAtBytes: number | undefined
+  readonly isStillHeld: (() => boolean) | undefined
   readonly onSent: (() => void) | undefined
   readonly onBody: ((bytes: number) => void) | undefined
   /** A proxy that is spoken to in absolute form: a 407 is then its own. */
@@ -93,7 +94,8 @@ export class Exchange {
   }
 
   onConnect(abort: (error?: Error) => void): void {
-    if (this.#settled) {
+    // asked first: its answer may abort the signal, which settles this
+    if (this.#plan.isStillHeld?.() === false || this.#settled) {
       abort()
       return
     }

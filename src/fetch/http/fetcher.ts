@@ -212,6 +212,7 @@ function planOf(request: FetchRequest, answeringProxy: Proxy | undefined, contex
     idleTimeoutMs: options.idleTimeoutMs,
     maxBodyBytes: request.maxBodyBytes ?? options.maxBodyBytes ?? 32 * 1024 * 1024,
     truncateAtBytes: request.truncateAtBytes,
+    isStillHeld: request.isStillHeld,
     onSent: request.onSent,
     onBody: request.onBody,
     answeringProxy,

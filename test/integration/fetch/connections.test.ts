@@ -22,6 +22,33 @@ describe('connections', () => {
     expect([server.connections(), server.requests.length]).toEqual([1, 20])
   })
 
+  it('carry nothing that may not be sent any more: asked when they are there, and again when one was lost', async () => {
+    await using server = await startRawServer(({ socket, index }) => {
+      if (index === 0) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+      else socket.destroy()
+    })
+    const fetcher = open()
+    const asked: number[] = []
+    const fetchAsLongAs = (isHeld: (time: number) => boolean): Promise<unknown> => {
+      const hold = new AbortController()
+      asked.push(0)
+      const isStillHeld = (): boolean => {
+        const time = (asked.pop() ?? 0) + 1
+        asked.push(time)
+        if (!isHeld(time)) hold.abort(new Error('no longer held'))
+        return !hold.signal.aborted
+      }
+      return fetcher.fetch({ url: server.url, allowPrivate: true, signal: hold.signal, isStillHeld })
+    }
+    await expect(fetchAsLongAs(() => false)).rejects.toThrow('no longer held')
+    expect(server.requests.length).toBe(0)
+    await fetchAsLongAs(() => true)
+    // lost on a connection that was used before: repeated once, if it may
+    await expect(fetchAsLongAs((time) => time === 1)).rejects.toThrow('no longer held')
+    expect(server.requests.length).toBe(2)
+    expect(asked).toEqual([1, 1, 2])
+  })
+
   it('are as many as there are requests at once', async () => {
     const waiting: RawExchange[] = []
     await using server = await startRawServer((exchange) => {
