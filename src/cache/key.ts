@@ -1,6 +1,6 @@
 /** Names of cache entries: 128 bits of digest, the first 32 of them the host's. */
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 export interface CacheKeyParts {
   /** Default GET. */
@@ -21,9 +21,13 @@ export function cacheKeyOf({ method = 'GET', url, variant = '' }: CacheKeyParts)
   return hostPrefixOf(hostOf(url)) + rest
 }
 
+/** Pages of one host come one after the other. */
+let last = { host: '', prefix: sha256('').slice(0, HOST_DIGITS) }
+
 /** The first 8 digits of all keys of a host. Hosts may share them: look at the URL too. */
 export function hostPrefixOf(host: string): string {
-  return sha256(host).slice(0, HOST_DIGITS)
+  if (host !== last.host) last = { host, prefix: sha256(host).slice(0, HOST_DIGITS) }
+  return last.prefix
 }
 
 /** With the port when the URL has one. */
@@ -36,5 +40,5 @@ export function hostOf(url: string): string {
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }

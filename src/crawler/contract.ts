@@ -43,7 +43,11 @@ export interface CrawlOptions extends ResolvedOptions {
   readonly onEvent?: (event: EngineEvent) => void
 }
 
-/** Counts are of the crawl over all its runs. */
+/**
+ * Counts are of the crawl over all its runs. `pages`, `failed` and `skipped` are how its URLs stand; the others count what
+ * was done, since the last round over known pages began (`--recrawl`) where there was one: so `fromCache` is never more
+ * than was looked at, and `bytes` are those of the round.
+ */
 export interface TaskSummary {
   readonly task: string
   readonly pages: number

@@ -25,7 +25,7 @@ import { admitKnownSeeds, allSeeds } from './seeds.ts'
 import { createTally, type Tally } from './tally.ts'
 import type { LaunchOptions, LaunchTask } from './launch-options.ts'
 import { recrawlListed } from './recrawl-listed.ts'
-import { goesBySitemap } from './round.ts'
+import { goesBySitemap, sinceRound } from './round.ts'
 import { readRecrawl, sumOfReports } from './recrawl-report.ts'
 import { createRunView, setDelay } from './run-view.ts'
 import { delayOf, isAnyRendered } from './settings.ts'
@@ -290,8 +290,8 @@ class Run implements CrawlRun {
     const { clock, options, openForce } = this.#options
     const stop = new AbortController()
     const look = async (): Promise<void> => {
-      const stats = await this.#stats(parts)
-      this.#tally.refresh(stats)
+      const { stats, shown } = await this.#stats(parts, tasks)
+      this.#tally.refresh(shown)
       if (openForce === undefined) return
       for (const { exports } of tasks) exports?.pumpSoon()
       if (options.maxBytes !== undefined && stats.counters.bytes >= options.maxBytes) this.#force?.drain('max-bytes')
@@ -316,10 +316,13 @@ class Run implements CrawlRun {
     }
   }
 
-  /** Of all tasks together. */
-  async #stats({ store }: Parts): Promise<FrontierStats> {
-    const names = this.#options.tasks.map(({ options }) => options.task)
-    return sumOfStats(await Promise.all(names.map((name) => store.frontier.stats(name))))
+  /** Of all tasks together; `shown`: since their rounds began. */
+  async #stats(
+    { store }: Parts,
+    tasks: readonly RunningTask[],
+  ): Promise<{ readonly stats: FrontierStats; readonly shown: FrontierStats }> {
+    const each = await Promise.all(tasks.map(({ launchTask }) => store.frontier.stats(launchTask.options.task)))
+    return { stats: sumOfStats(each), shown: sumOfStats(each.map((stats, n) => sinceRound(stats, tasks[n]?.round))) }
   }
 
   async #summary(end: {
@@ -328,18 +331,18 @@ class Run implements CrawlRun {
     readonly finishReason: FinishReason
     readonly startedAtMs: number
   }): Promise<CrawlSummary> {
-    const stats = await this.#stats(end.parts)
-    this.#tally.refresh(stats)
+    const { stats, shown } = await this.#stats(end.parts, end.tasks)
+    this.#tally.refresh(shown)
     const before = sumOfStats(end.tasks.map((task) => task.before))
     const skipped: Record<string, number> = { ...stats.skipped, ...this.#passedOver }
     if (this.#problems > 0) skipped['invalid-url'] = (skipped['invalid-url'] ?? 0) + this.#problems
     const names = end.tasks.map(({ launchTask }) => launchTask.options.task)
-    const each = await this.#figuresOfEach(end.parts, names)
+    const each = await this.#figuresOfEach(end.parts, end.tasks)
     const recrawl = sumOfReports(each.map((task) => task.recrawl))
     return {
       task: names.join(', '),
       finishReason: end.finishReason,
-      ...figuresOf(stats, skipped),
+      ...figuresOf(shown, skipped),
       seconds: Math.round(this.#options.clock.monotonicMs() - end.startedAtMs) / 1000,
       resumed: before.pending + before.leased > 0,
       alreadyFinished: before.known > 0 && isSame(stats.counters, before.counters),
@@ -348,12 +351,17 @@ class Run implements CrawlRun {
     }
   }
 
-  #figuresOfEach({ store }: Parts, names: readonly string[]): Promise<TaskSummary[]> {
+  #figuresOfEach({ store }: Parts, tasks: readonly RunningTask[]): Promise<TaskSummary[]> {
     return Promise.all(
-      names.map(async (task) => {
+      tasks.map(async ({ launchTask, round }) => {
+        const { task } = launchTask.options
         const stats = await store.frontier.stats(task)
         const recrawl = await readRecrawl(store, task, stats)
-        return { task, ...figuresOf(stats, stats.skipped), ...(recrawl === undefined ? {} : { recrawl }) }
+        return {
+          task,
+          ...figuresOf(sinceRound(stats, round), stats.skipped),
+          ...(recrawl === undefined ? {} : { recrawl }),
+        }
       }),
     )
   }

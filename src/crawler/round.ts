@@ -2,7 +2,7 @@
 
 import { type RecrawlWord, recrawlModeOf } from '../config/recrawl.ts'
 import { CrawlError } from '../core/errors.ts'
-import type { Frontier, FrontierStats, RequestRecord } from '../frontier/contract.ts'
+import type { CounterName, Frontier, FrontierStats, RequestRecord } from '../frontier/contract.ts'
 import type { IntervalBounds, RecrawlMode } from '../recrawl/contract.ts'
 import { isDue } from '../recrawl/due.ts'
 import { parseVisit } from '../recrawl/visit.ts'
@@ -122,6 +122,15 @@ function isRecordDue(
   const visit = parseVisit(text)
   if (state === 'failed' && visit?.digest !== undefined) return true
   return isDue({ ...question, visit })
+}
+
+/** With the counters since the round began; without one, since the crawl did. */
+export function sinceRound(stats: FrontierStats, round: Pick<Round, 'before'> | undefined): FrontierStats {
+  if (round === undefined) return stats
+  // a round that an older version began knows fewer counters
+  const before: Partial<FrontierStats['counters']> = round.before
+  const since = Object.entries(stats.counters).map(([name, n]) => [name, n - (before[name as CounterName] ?? 0)])
+  return { ...stats, counters: Object.fromEntries(since) as Record<CounterName, number> }
 }
 
 /** Found after the round had begun. */

@@ -161,7 +161,9 @@ describe('what a server answers', () => {
     const file = join(folder.path, 'out.jsonl')
     await crawl(folder.path, site.url('/'), '-o', file)
     site.clearLog()
-    await crawl(folder.path, site.url('/'), '--recrawl', '--cache-ttl', '0', '-o', file)
+    const again = await crawl(folder.path, site.url('/'), '--recrawl', '--cache-ttl', '0', '-o', file)
+    expect(again).toMatchObject({ pages: 4, fromCache: 2 })
+    expect((await crawl(folder.path, site.url('/'), '--recrawl'))['fromCache']).toBe(4)
     const pages = site.log.filter(({ path }) => path !== '/robots.txt')
     expect(pages.map(({ path, status }) => `${path} ${status}`).toSorted()).toEqual([
       '/ 200',
