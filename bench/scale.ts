@@ -90,12 +90,13 @@ async function measureDeadHosts(): Promise<void> {
   const living = Number(values.living)
   const base = { living, pagesPerHost: 100, limitMs: 90_000 }
   const alone = await measureAmongDead(base)
-  const aloneRate = alone.pages / alone.seconds
-  console.log(`${living} living hosts alone: ${aloneRate.toFixed(1)} pages/s`)
+  console.log(`${living} living hosts alone: ${alone.pace.toFixed(2)} pages/s of each`)
   for (const death of ['refused', 'silent'] as const) {
-    const { pages, seconds } = await measureAmongDead({ ...base, dead: { hosts: living * 99, death } })
-    const share = pages / seconds / aloneRate
-    console.log(`among 99 times as many that are ${death}: ${(share * 100).toFixed(0)} % of that (at least 90)`)
+    const { pace, met, whole } = await measureAmongDead({ ...base, dead: { hosts: living * 99, death } })
+    const share = ((pace / alone.pace) * 100).toFixed(0)
+    console.log(
+      `among 99 times as many that are ${death}: ${share} % of that (at least 90); ${met} met, ${whole} fetched whole`,
+    )
   }
 }
 

@@ -25,8 +25,11 @@ export interface DeadOptions {
 export interface DeadResult {
   /** Pages of the living that were fetched. */
   readonly pages: number
-  /** From the first request to a living host until the last. */
-  readonly seconds: number
+  /** Living hosts that were met, and in the end all of whose pages were fetched. */
+  readonly met: number
+  readonly whole: number
+  /** Pages a second of a living host: from its first request until its last page, or until the end of the watch. */
+  readonly pace: number
 }
 
 const MAIN = join(import.meta.dirname, '../../dist/cli/main.js')
@@ -39,9 +42,11 @@ const CONCURRENCY = '64'
 export async function measureAmongDead(options: DeadOptions): Promise<DeadResult> {
   const { living, dead, pagesPerHost, limitMs } = options
   const folder = mkdtempSync(join(tmpdir(), 'spoor-dead-'))
-  const times: number[] = []
+  const visits = new Map<string, Visits>()
+  let pages = 0
   const server = createServer((request, response) => {
-    times.push(performance.now())
+    pages++
+    note(visits, request.headers.host ?? '')
     response.setHeader('content-type', 'text/html')
     response.end(request.url === '/' ? indexPage(pagesPerHost) : '<p>A page')
   })
@@ -59,17 +64,39 @@ export async function measureAmongDead(options: DeadOptions): Promise<DeadResult
   const exited = once(child, 'exit')
   const state = { over: false }
   void exited.then(() => (state.over = true))
-  const pages = living * (pagesPerHost + 1)
+  const wanted = living * (pagesPerHost + 1)
   const startMs = performance.now()
-  while (!state.over && times.length < pages && performance.now() - startMs < limitMs) await delay(LOOK_EVERY_MS)
+  while (!state.over && pages < wanted && performance.now() - startMs < limitMs) await delay(LOOK_EVERY_MS)
   child.kill('SIGKILL')
   await exited
   server.close()
   server.closeAllConnections()
   tarpit.close()
   rmSync(folder, { recursive: true, force: true })
-  const endMs = times.length < pages ? performance.now() : (times.at(-1) ?? 0)
-  return { pages: times.length, seconds: (endMs - (times[0] ?? endMs)) / 1000 }
+  return { pages, ...paceOf([...visits.values()], pagesPerHost + 1) }
+}
+
+interface Visits {
+  readonly firstMs: number
+  lastMs: number
+  pages: number
+}
+
+function note(visits: Map<string, Visits>, host: string): void {
+  const nowMs = performance.now()
+  const seen = visits.get(host) ?? { firstMs: nowMs, lastMs: nowMs, pages: 0 }
+  visits.set(host, Object.assign(seen, { lastMs: nowMs, pages: seen.pages + 1 }))
+}
+
+function paceOf(hosts: readonly Visits[], pagesOfEach: number): Omit<DeadResult, 'pages'> {
+  const endMs = performance.now()
+  const whole = hosts.filter(({ pages }) => pages >= pagesOfEach)
+  let [pages, spentMs] = [0, 0]
+  for (const host of hosts) {
+    pages += host.pages - 1
+    spentMs += (whole.includes(host) ? host.lastMs : endMs) - host.firstMs
+  }
+  return { met: hosts.length, whole: whole.length, pace: (pages / spentMs) * 1000 }
 }
 
 function indexPage(pages: number): string {

@@ -268,7 +268,7 @@ class EngineLoop implements Engine {
       const settlement = await running
       body.release()
       this.#active.remove(slot)
-      this.#silentShare.ended(settlement.lease)
+      this.#silentShare.ended(settlement)
       this.#cachedHosts?.note(settlement)
       this.#ended.push(settlement)
       this.#askTurnForEnded()

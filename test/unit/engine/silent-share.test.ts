@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createSilentShare } from '../../../src/engine/silent-share.ts'
 import type { SilentShare } from '../../../src/engine/silent-share.ts'
-import type { Lease } from '../../../src/frontier/contract.ts'
+import type { Lease, Settlement } from '../../../src/frontier/contract.ts'
 import { createFakeClock } from '../../../src/testing/fake-clock.ts'
 
 const LEASE: Lease = {
@@ -22,18 +22,26 @@ function begin(share: SilentShare, lease: Lease, times: number): void {
   for (let n = 0; n < times; n++) share.began(lease)
 }
 
-function end(share: SilentShare, lease: Lease, times: number): void {
-  for (let n = 0; n < times; n++) share.ended(lease)
+function ended(lease: Lease, links: number): Settlement {
+  const outcome = { kind: 'done', status: 200, fromCache: false } as const
+  const discovered = Array.from({ length: links }, () => lease.request)
+  return { lease, outcome, discovered, items: [], host: { kind: 'answered' } }
 }
 
-it('silent hosts may take all places until one that has answered has more to give', () => {
+function end(share: SilentShare, lease: Lease, times: number): void {
+  for (let n = 0; n < times; n++) share.ended(ended(lease, 0))
+}
+
+it('silent hosts may take all places but one until one that has answered has more to give', () => {
   const share = createSilentShare(64, createFakeClock())
-  expect(share.left()).toBe(64)
+  expect(share.left()).toBe(63)
   begin(share, SILENT, 40)
+  expect(share.left()).toBe(23)
+  share.ended(ended(SILENT, 0))
   expect(share.left()).toBe(24)
-  share.began(LEASE)
-  // one is used, and an eighth is kept for more
-  expect(share.left()).toBe(64 - 9 - 40)
+  share.ended(ended(SILENT, 3))
+  // one may be used now, and an eighth is kept for more
+  expect(share.left()).toBe(64 - 9 - 38)
 })
 
 it('what hosts that answer use is kept for them, and given up slowly, but for one place', async () => {
