@@ -43,9 +43,7 @@ export async function measureAmongDead(options: DeadOptions): Promise<DeadResult
   const { living, dead, pagesPerHost, limitMs } = options
   const folder = mkdtempSync(join(tmpdir(), 'spoor-dead-'))
   const visits = new Map<string, Visits>()
-  let pages = 0
   const server = createServer((request, response) => {
-    pages++
     note(visits, request.headers.host ?? '')
     response.setHeader('content-type', 'text/html')
     response.end(request.url === '/' ? indexPage(pagesPerHost) : '<p>A page')
@@ -63,17 +61,18 @@ export async function measureAmongDead(options: DeadOptions): Promise<DeadResult
   const child = spawn(process.execPath, [MAIN, 'crawl', ...flags, ...limits, ...places], { stdio: 'inherit' })
   const exited = once(child, 'exit')
   const state = { over: false }
+  const pages = (): number => [...visits.values()].reduce((sum, host) => sum + host.pages, 0)
   void exited.then(() => (state.over = true))
   const wanted = living * (pagesPerHost + 1)
   const startMs = performance.now()
-  while (!state.over && pages < wanted && performance.now() - startMs < limitMs) await delay(LOOK_EVERY_MS)
+  while (!state.over && pages() < wanted && performance.now() - startMs < limitMs) await delay(LOOK_EVERY_MS)
   child.kill('SIGKILL')
   await exited
   server.close()
   server.closeAllConnections()
   tarpit.close()
   rmSync(folder, { recursive: true, force: true })
-  return { pages, ...paceOf([...visits.values()], pagesPerHost + 1) }
+  return { pages: pages(), ...paceOf([...visits.values()], pagesPerHost + 1) }
 }
 
 interface Visits {

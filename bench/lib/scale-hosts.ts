@@ -26,6 +26,8 @@ export interface HostsOptions {
 }
 
 const BATCH = 64
+/** Of a batch: as of a crawler that keeps a quarter of its places for hosts that have answered. */
+const MAX_SILENT = 48
 /** Hosts are served at no more than this rate, as a crawler of finite speed does. */
 const PAGES_PER_SECOND = 5000
 const ADD_BATCH = 1000
@@ -58,7 +60,7 @@ export async function measureHosts(
     let leases: readonly Lease[] = []
     while (settled < pages) {
       const done = leases.map((lease) => doneWith(lease, []))
-      const leasing = { tasks: [BENCH_TASK], max: BATCH, leaseMs: 3_600_000 }
+      const leasing = { tasks: [BENCH_TASK], max: BATCH, maxSilent: MAX_SILENT, leaseMs: 3_600_000 }
       const [, next] = await Promise.all([done.length > 0 ? frontier.settle(done) : [], frontier.lease(leasing)])
       settled += done.length
       for (const lease of next) note(lease)
