@@ -153,7 +153,12 @@ const UPKEEP: readonly CommandSpec[] = [
         does: 'and then: spoor crawl URL --cache offline --dir old',
       },
     ],
-    positionals: { min: 1, max: ANY, name: 'ls, get, rm, prune, stats, import or export' },
+    positionals: {
+      min: 1,
+      max: ANY,
+      name: 'ls, get, rm, prune, stats, import or export',
+      choices: ['ls', 'get', 'rm', 'prune', 'stats', 'import', 'export'],
+    },
     load: async () => (await import('./commands/cache.ts')).runCache,
   },
   {
@@ -294,6 +299,38 @@ const STARTERS: readonly CommandSpec[] = [
     examples: [{ command: 'spoor init my-crawler', does: 'and then: cd my-crawler && npm install && npm start' }],
     positionals: { min: 0, max: 1, name: 'DIR' },
     load: async () => (await import('./commands/init.ts')).runInit,
+  },
+  {
+    name: 'doctor',
+    summary: 'look at this machine as a crawl would meet it, and say what to do',
+    usage: ['[URL] [options]'],
+    details: [
+      "Node.js, the limit of open files, the clock, name servers, TLS authorities, the data folder and its disk, the embedded database, a browser for --render, and the store of --store or --dir. With a URL one request is made: name, connection, TLS, and how far the clock is from the server's.",
+      'A store of --store is opened as a crawl opens it: its tables are made where they are missing.',
+      'Each line is ok, a warning or a problem, with what to do about it. Exits with 1 when there is a problem.',
+    ],
+    examples: [
+      { command: 'spoor doctor', does: 'before the first crawl' },
+      { command: 'spoor doctor https://example.com/', does: 'and the way to a site' },
+      { command: 'spoor doctor --store postgres://spoor@db/spoor --json', does: 'a shared store, for a script' },
+    ],
+    positionals: { min: 0, max: 1, name: 'URL' },
+    load: async () => (await import('./commands/doctor.ts')).runDoctor,
+  },
+  {
+    name: 'completion',
+    summary: 'the script by which bash, zsh or fish complete commands and options',
+    usage: ['bash|zsh|fish'],
+    details: [
+      'Made from the tables of commands and options, so that it knows all of them. Make it anew after an update.',
+    ],
+    examples: [
+      { command: 'source <(spoor completion bash)', does: 'in ~/.bashrc' },
+      { command: 'spoor completion zsh > ~/.zfunc/_spoor', does: 'in a folder of $fpath, before compinit' },
+      { command: 'spoor completion fish > ~/.config/fish/completions/spoor.fish', does: 'once' },
+    ],
+    positionals: { min: 1, max: 1, name: 'bash, zsh or fish', choices: ['bash', 'zsh', 'fish'] },
+    load: async () => (await import('./commands/completion.ts')).completionOf(COMMANDS),
   },
 ]
 

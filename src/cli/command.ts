@@ -27,6 +27,12 @@ export interface CommandSpec {
   readonly details: readonly string[]
   readonly examples: readonly { readonly command: string; readonly does: string }[]
   /** How many arguments that are no options; and what they are, for messages. */
-  readonly positionals: { readonly min: number; readonly max: number; readonly name: string }
+  readonly positionals: {
+    readonly min: number
+    readonly max: number
+    readonly name: string
+    /** The first one is one of these. */
+    readonly choices?: readonly string[]
+  }
   readonly load: () => Promise<RunCommand>
 }

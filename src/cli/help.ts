@@ -2,8 +2,7 @@
 
 import type { OptionRow } from '../config/option-row.ts'
 import { OPTION_GROUPS } from '../config/option-row.ts'
-import { flagOf, OPTION_ENTRIES } from '../config/options.ts'
-import type { CommandName } from '../config/option-row.ts'
+import { flagOf, rowsOf } from '../config/options.ts'
 import type { CommandSpec } from './command.ts'
 import { COMMANDS } from './command-table.ts'
 import { columns, wrap } from './text.ts'
@@ -67,11 +66,6 @@ function footer(): string[] {
       WIDTH,
     ),
   ]
-}
-
-/** Options that a command takes and this version carries out. */
-export function rowsOf(command: CommandName): readonly OptionRow<unknown>[] {
-  return OPTION_ENTRIES.map(([, row]) => row).filter((row) => row.on.includes(command) && row.onlyFor === undefined)
 }
 
 function optionHelp(row: OptionRow<unknown>): string[] {

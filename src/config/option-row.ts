@@ -33,6 +33,8 @@ export const COMMAND_NAMES = [
   'sitemap',
   'demo',
   'init',
+  'doctor',
+  'completion',
 ] as const
 export type CommandName = (typeof COMMAND_NAMES)[number]
 

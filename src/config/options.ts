@@ -1,6 +1,6 @@
 /** The table of all options: one row each. Types, defaults, flags, environment, config file and `--help` come from it. */
 
-import type { OptionRow } from './option-row.ts'
+import type { CommandName, OptionRow } from './option-row.ts'
 import { CACHE } from './table/cache.ts'
 import { LIMITS, POLITENESS, WHAT } from './table/crawl.ts'
 import { GENERAL, INPUT } from './table/general.ts'
@@ -36,6 +36,11 @@ export const OPTION_ENTRIES: readonly (readonly [OptionKey, OptionRow<unknown>])
 /** The options as they are when nobody says anything. */
 export function defaultOptions(): ResolvedOptions {
   return Object.fromEntries(OPTION_ENTRIES.map(([key, row]) => [key, row.default])) as unknown as ResolvedOptions
+}
+
+/** Options that a command takes and this version carries out. */
+export function rowsOf(command: CommandName): readonly OptionRow<unknown>[] {
+  return OPTION_ENTRIES.map(([, row]) => row).filter((row) => row.on.includes(command) && row.onlyFor === undefined)
 }
 
 /** `--max-pages` is `maxPages` in a config file; `--no-robots` is `robots: false`. */

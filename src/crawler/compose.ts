@@ -349,6 +349,24 @@ export const openItemDatabase: OpenSqliteDatabase = (file) => {
   return new DatabaseSync(file)
 }
 
+/** Of the embedded database. Throws what loading it throws. */
+export function sqliteVersion(): string {
+  const { DatabaseSync } = loadDriver()
+  const database = new DatabaseSync(':memory:')
+  try {
+    const row = database.prepare('SELECT sqlite_version() AS version').get() as { readonly version: string }
+    return row.version
+  } finally {
+    database.close()
+  }
+}
+
+/** Of the Chromium that pages would be rendered with. Rejects with PEER_MISSING and BROWSER_UNAVAILABLE. */
+export async function browserPath(named: string | undefined): Promise<string> {
+  const { findBrowser, loadPlaywright } = await import('../fetch/browser/find-browser.ts')
+  return findBrowser({ named, own: loadPlaywright().executablePath() })
+}
+
 /** Is there anything to go on with? Opens nothing. */
 export function storeExists(options: Pick<ResolvedOptions, 'dir' | 'store'>): boolean {
   return options.store === undefined ? existsSync(join(options.dir, 'spoor.db')) : options.store !== 'memory:'

@@ -20,5 +20,5 @@ export const STORED: readonly CommandName[] = [
 /** Commands that read or write the download cache. */
 export const CACHED: readonly CommandName[] = ['crawl', 'run', 'fetch', 'shell', 'cache']
 /** Commands that send requests. */
-export const HTTP: readonly CommandName[] = ['crawl', 'run', 'fetch', 'shell', 'sitemap', 'robots', 'links']
+export const HTTP: readonly CommandName[] = ['crawl', 'run', 'fetch', 'shell', 'doctor', 'sitemap', 'robots', 'links']
 export const BATCH: readonly CommandName[] = ['canon', 'links', 'robots', 'fetch']

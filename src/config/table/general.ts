@@ -122,7 +122,7 @@ export const GENERAL = {
     flag: 'json',
     default: false,
     group: 'General',
-    on: ALL.filter((name) => name !== 'init' && name !== 'shell'),
+    on: ALL.filter((name) => name !== 'init' && name !== 'shell' && name !== 'completion'),
     doc: 'Print JSON on stdout (JSON Lines for a list).',
   }),
   quiet: toggle({

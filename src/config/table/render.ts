@@ -57,7 +57,7 @@ export const RENDER = {
   browser: optionalFile({
     flag: 'browser',
     group: 'Rendering',
-    on: CRAWL,
+    on: [...CRAWL, 'doctor'],
     doc: 'Render with this Chromium; by default the first one that is found on the machine.',
   }),
   screenshot: toggle({

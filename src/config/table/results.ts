@@ -100,7 +100,7 @@ export const STORE = {
     placeholder: 'DIR',
     default: 'spoor-data',
     group: 'Where it is kept',
-    on: [...STORED, 'cache', 'fetch', 'shell', 'demo'],
+    on: [...STORED, 'cache', 'fetch', 'shell', 'doctor', 'demo'],
     doc: 'The data folder: the state of the crawl, its items and the download cache. `spoor fetch` uses the cache only when it, or --store, is given.',
   }),
   store: text({
@@ -110,7 +110,7 @@ export const STORE = {
     defaultText: 'embedded, in --dir',
     parse: parseStoreUrl,
     group: 'Where it is kept',
-    on: [...STORED, 'cache', 'fetch', 'shell'],
+    on: [...STORED, 'cache', 'fetch', 'shell', 'doctor'],
     doc: `A shared store instead (${STORE_URLS}): any number of machines run the same command.`,
   }),
   task: text({
