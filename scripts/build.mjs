@@ -1,4 +1,4 @@
-// Compiles src/ to dist/ and bundles the page of the dashboard. The new dist/ takes the old one's place only when it is whole, so that a running command is not pulled apart.
+// Makes dist/ of src/: declarations, bundles (bundle.mjs) and the page of the dashboard. The new dist/ takes the old one's place only when it is whole, so that a running command is not pulled apart.
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
+import { bundlePackage } from './bundle.mjs'
 
 const root = dirname(import.meta.dirname)
 const dist = join(root, 'dist')
@@ -26,14 +27,13 @@ process.on('exit', () => {
 
 const started = performance.now()
 const tsc = join(root, 'node_modules/typescript/bin/tsc')
-const { status, error } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.json', '--outDir', fresh], {
-  cwd: root,
-  stdio: 'inherit',
-})
+const declarations = [tsc, '-p', 'tsconfig.json', '--emitDeclarationOnly', '--outDir', fresh]
+const { status, error } = spawnSync(process.execPath, declarations, { cwd: root, stdio: 'inherit' })
 if (status !== 0) {
   console.error(`build: TypeScript found errors${error === undefined ? '' : ` (${error.message})`}; dist/ is as it was`)
   process.exit(1)
 }
+await bundlePackage(root, fresh)
 await bundlePage(join(root, 'src/dashboard/ui'), join(fresh, 'dashboard/page'))
 chmodSync(join(fresh, 'cli/main.js'), 0o755)
 if (existsSync(dist)) renameSync(dist, old)

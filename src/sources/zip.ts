@@ -1,7 +1,11 @@
 /** The lists inside a zip archive, one after the other. */
 
-import { type Entry, type ZipFile, fromBufferPromise, openPromise } from 'yauzl'
+import type * as Yauzl from 'yauzl'
+import type { Entry, ZipFile } from 'yauzl'
 import type { Bytes } from '../util/byte-stream.ts'
+import { loadLate } from '../util/load-late.ts'
+
+const yauzl = loadLate<typeof Yauzl>('yauzl')
 
 export interface ZipEntry {
   /** For people: archive and file. */
@@ -20,11 +24,11 @@ export function isZip(head: Uint8Array): boolean {
 
 /** Rejects with yauzl's error for what is damaged. */
 export async function* openZipFile(path: string): AsyncGenerator<ZipEntry> {
-  yield* readZip(await openPromise(path, { lazyEntries: true, autoClose: false }), path)
+  yield* readZip(await yauzl().openPromise(path, { lazyEntries: true, autoClose: false }), path)
 }
 
 export async function* openZipBuffer(bytes: Buffer, name: string): AsyncGenerator<ZipEntry> {
-  yield* readZip(await fromBufferPromise(bytes, { lazyEntries: true }), name)
+  yield* readZip(await yauzl().fromBufferPromise(bytes, { lazyEntries: true }), name)
 }
 
 async function* readZip(zip: ZipFile, name: string): AsyncGenerator<ZipEntry> {

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import type { Client } from 'undici'
 
 import type { Connect, Route } from './connector.ts'
-import { UndiciClient } from './undici-client.ts'
+import { undiciClient } from './undici-client.ts'
 import { attachHeadFilter, MAX_HEAD_BYTES, type HeadFilter } from './head-filter.ts'
 
 /** One undici client, which is one connection at a time. */
@@ -153,6 +153,7 @@ function openConnection(origin: Origin, options: OriginsOptions): Connection {
   const host = route.proxy !== undefined && !route.secure ? route.proxy.host : route.host
   const authority = host.includes(':') ? `[${host}]` : host
   // Over TLS the scheme is part of what HTTP/2 sends; the port never leaves the Host header, which is always given.
+  const UndiciClient = undiciClient()
   const client = new UndiciClient(`${route.secure ? 'https' : 'http'}://${authority}:${route.port}`, {
     connect: (_target, callback) => {
       void deliver(connection, options.connect(route, opening.signal), callback)

@@ -6,7 +6,12 @@ import type { Client } from 'undici'
 const requireHere = createRequire(import.meta.url)
 
 /** The whole package costs 40 ms at every start: its own `fetch`, caches, web sockets and mocks. */
-export const UndiciClient: typeof Client = loadClient()
+let loaded: typeof Client | undefined
+
+/** Loaded when the first connection is made: many a process makes none. */
+export function undiciClient(): typeof Client {
+  return (loaded ??= loadClient())
+}
 
 function loadClient(): typeof Client {
   try {

@@ -1,7 +1,7 @@
 /** Moves the write-ahead log into the database file, in a thread of its own, so that the event loop never waits for the disk. */
 
 import { statSync } from 'node:fs'
-import { Worker } from 'node:worker_threads'
+import { isMainThread, Worker } from 'node:worker_threads'
 import { driverRequire, loadDriver } from '../sqlite-driver.ts'
 
 export interface Checkpointer {
@@ -13,8 +13,8 @@ export interface Checkpointer {
 
 /** The log is copied when it is this large; the thread is not even started for a small crawl. */
 const WAL_BYTES = 64 * 1024 * 1024
-/** So much the closing connection may copy by itself. */
-const WAL_BYTES_AT_CLOSE = 4 * 1024 * 1024
+/** So much the closing connection may copy by itself; in a thread of the store's own nobody waits for it meanwhile. */
+const WAL_BYTES_AT_CLOSE = isMainThread ? 4 * 1024 * 1024 : WAL_BYTES
 /** The size of the log is asked for once in so many commits. */
 const CHECK_EVERY = 32
 
