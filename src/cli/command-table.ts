@@ -98,6 +98,38 @@ const CRAWLS: readonly CommandSpec[] = [
     load: async () => (await import('./commands/export.ts')).runExport,
   },
   {
+    name: 'graph',
+    summary: 'the link graph of a crawl: a file, or its figures',
+    usage: ['-o FILE [options]', '--stats [options]'],
+    details: [
+      'Links are kept by a crawl with --graph; of one without it there are the URLs alone, and the page on which each was found.',
+      'The ending of FILE says what is written: .dot (Graphviz), .graphml (Gephi, yEd), .csv (a line a link). --format nodes.csv is a line a URL.',
+      '--stats tells what is linked most, which links are broken and where they are, what nothing leads to, how deep the pages lie, and where redirects lead.',
+    ],
+    examples: [
+      { command: 'spoor crawl https://example.com/ --graph', does: 'a crawl that keeps its links' },
+      { command: 'spoor graph -o site.graphml', does: 'for Gephi' },
+      { command: 'spoor graph --stats --json', does: 'the figures for a script' },
+    ],
+    positionals: { min: 0, max: 0, name: '' },
+    load: async () => (await import('./commands/graph.ts')).runGraph,
+  },
+  {
+    name: 'report',
+    summary: 'a page of HTML that tells of a crawl: what an audit of the site wants to know',
+    usage: ['-o FILE.html [options]'],
+    details: [
+      'One file that needs nothing else: states, HTTP statuses and depths, failures with their tries, broken links with the pages they are on, redirects, orphans, pages that are slow, large, without a title or the same as others, and why URLs were not fetched.',
+      'Of a crawl with --graph it has all of this; without, what the records of pages hold.',
+    ],
+    examples: [
+      { command: 'spoor report -o report.html', does: 'of the crawl in the data folder' },
+      { command: 'spoor report --task shop -o - > shop.html', does: 'of another one, to stdout' },
+    ],
+    positionals: { min: 0, max: 0, name: '' },
+    load: async () => (await import('./commands/report.ts')).runReport,
+  },
+  {
     name: 'verify',
     summary: 'check the data folder',
     usage: ['[options]'],
@@ -337,4 +369,4 @@ const STARTERS: readonly CommandSpec[] = [
 export const COMMANDS: readonly CommandSpec[] = [...CRAWLS, ...UPKEEP, ...QUESTIONS, ...STARTERS]
 
 /** Commands that later versions bring: named, so that a script of theirs gets a clear answer. */
-export const LATER_COMMANDS: readonly string[] = ['graph', 'bench']
+export const LATER_COMMANDS: readonly string[] = ['bench']

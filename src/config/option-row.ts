@@ -21,6 +21,8 @@ export const COMMAND_NAMES = [
   'failures',
   'why',
   'export',
+  'graph',
+  'report',
   'verify',
   'dashboard',
   'clear',

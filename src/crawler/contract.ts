@@ -8,6 +8,7 @@ import type { EngineEvent, EngineTuning, FinishReason, Page, PageResponse } from
 import type { ExtractSchema } from '../extract/schema/contract.ts'
 import type { CounterName, HostRecord } from '../frontier/contract.ts'
 import type { Latency } from '../stats/latency.ts'
+import type { GraphFormat, ReportFacts, Survey } from '../graph/contract.ts'
 import type { RobotsVerdict } from '../robots/contract.ts'
 import type { StorePort } from '../stores/contract.ts'
 import type { CacheAccess, CacheLocation } from './cache-contract.ts'
@@ -324,9 +325,21 @@ export interface CrawlReader {
   verify(): Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>
   /** Answers how many were queued again. */
   retryFailures(filter: FailureFilter): Promise<number>
+  /** The link graph; of a crawl without `--graph` it has nodes alone. */
+  graph(): Promise<CrawlGraph>
   /** Writes all items to a file, whole or not at all. Answers how many. */
   exportTo(target: ExportTarget): Promise<number>
   close(): Promise<void>
+}
+
+export interface CrawlGraph {
+  readonly hasLinks: boolean
+  /** `max`: of the longest list in it. */
+  survey(max: number): Promise<Survey>
+  /** Pieces of the file. */
+  write(format: GraphFormat): AsyncIterable<string>
+  /** Pieces of a page of HTML that tells of the crawl. */
+  report(facts: ReportFacts): AsyncIterable<string>
 }
 
 export interface ExportTarget {

@@ -6,6 +6,7 @@ import type { RequestFilter, RequestRecord } from '../frontier/contract.ts'
 import { exportAll } from '../items/export.ts'
 import type { Store } from '../stores/contract.ts'
 import type {
+  CrawlGraph,
   CrawlReader,
   CrawlStatus,
   ExportTarget,
@@ -18,6 +19,7 @@ import type {
   StoreLocation,
   WhyAnswer,
 } from './contract.ts'
+import { openCrawlGraph } from './crawl-graph.ts'
 import { readRecrawl } from './recrawl-report.ts'
 import { systemClock } from '../core/clock.ts'
 import { createHostList } from './host-list.ts'
@@ -171,6 +173,10 @@ class StoreReader implements CrawlReader {
 
   retryFailures(filter: FailureFilter): Promise<number> {
     return this.#parts.requeue(this.#failed(filter))
+  }
+
+  graph(): Promise<CrawlGraph> {
+    return openCrawlGraph(this.#store, this.#location.task)
   }
 
   exportTo(target: ExportTarget): Promise<number> {

@@ -42,6 +42,7 @@ export async function keptLinksOf(page: Page, response: FetchResponse, way: Door
     title: cut(page.title, MAX_TITLE_CHARS),
     bytes: response.body.length,
     ms: response.fromCache === true ? 0 : Math.round(response.timings.totalMs),
+    isHtml: page.isHtml,
     contentHash: response.body.length === 0 ? '' : hashOf(response.body),
   }
 }

@@ -1,5 +1,6 @@
 /** The link graph: which page leads where, kept with the page that was settled. */
 
+import type { RequestState } from '../core/request.ts'
 import type { PageLink } from '../extract/contract.ts'
 
 /** The element; `refresh` is a meta element or a header. */
@@ -34,6 +35,7 @@ export interface PageFacts {
   readonly ms: number
   /** The first 16 characters of base64url of the SHA-256 of the body; empty for an empty one. */
   readonly contentHash: string
+  readonly isHtml: boolean
 }
 
 export interface StoredLink {
@@ -76,4 +78,103 @@ export interface LinkPage {
   readonly after?: string
   /** 1 or more. */
   readonly max: number
+}
+
+/** One URL of the graph: a request, or what a link leads to and is none (`unmet`). */
+export interface GraphNode {
+  /** Of the request; `u1` and so on for what is none. */
+  readonly id: string
+  readonly url: string
+  readonly host: string
+  readonly state: RequestState | 'unmet'
+  /** Of a skip or a failure. */
+  readonly reason?: string
+  readonly status?: number
+  readonly depth?: number
+  /** Where redirects have led. */
+  readonly finalUrl?: string
+  /** The page that it was first found on; none: a seed. */
+  readonly parentUrl?: string
+  /** URL of the request that stands for this one. */
+  readonly aliasOf?: string
+  /** Of a failure: how often it was tried, and what came of it last. */
+  readonly attempts?: number
+  readonly error?: string
+}
+
+/** One crawl as a graph, read in pages: each call begins anew. */
+export interface GraphSource {
+  readonly task: string
+  /** False: the crawl kept no links, so that only nodes are known. */
+  readonly hasLinks: boolean
+  nodes(): AsyncIterable<GraphNode>
+  /** Targets are ids of nodes. */
+  pages(): AsyncIterable<StoredPageLinks>
+  /** Lines of JSON. */
+  items(): AsyncIterable<string>
+}
+
+export type GraphFormat = 'dot' | 'graphml' | 'csv' | 'nodes.csv'
+
+/** A list that is cut, with how many there are. */
+export interface Listed<T> {
+  readonly count: number
+  readonly list: readonly T[]
+}
+
+export interface DepthRow {
+  readonly depth: number
+  readonly known: number
+  readonly done: number
+  readonly failed: number
+}
+
+export interface BrokenLink {
+  readonly url: string
+  readonly reason: string
+  readonly status: number | null
+  /** Pages that lead there; the first of them. */
+  readonly from: Listed<string>
+  readonly attempts: number
+  /** What came of the last try. */
+  readonly error: string
+}
+
+export interface PageSize {
+  readonly url: string
+  readonly bytes: number
+  readonly ms: number
+}
+
+export interface Survey {
+  readonly task: string
+  /** False: links were not kept, and what follows from them is told by the page on which each URL was first found. */
+  readonly hasLinks: boolean
+  readonly nodes: number
+  readonly links: number
+  readonly hosts: number
+  readonly states: Readonly<Record<string, number>>
+  /** How many pages have which HTTP status; 0: none came. */
+  readonly statuses: Readonly<Record<string, number>>
+  readonly skipped: Readonly<Record<string, number>>
+  readonly depths: readonly DepthRow[]
+  readonly mostLinked: Listed<{ readonly url: string; readonly links: number }>
+  /** Known by a seed or a sitemap, and no page leads there. */
+  readonly orphans: Listed<{ readonly url: string; readonly state: string }>
+  readonly broken: Listed<BrokenLink>
+  /** From the URL that is linked to where it ends; the longest first. */
+  readonly redirects: Listed<readonly string[]>
+  readonly largest: Listed<PageSize>
+  readonly slowest: Listed<PageSize>
+  /** Pages with the same content under several URLs; the most first. */
+  readonly duplicates: Listed<{ readonly count: number; readonly urls: readonly string[] }>
+  readonly untitled: Listed<string>
+  /** Of pages whose items have a field `description`: those where it is empty. */
+  readonly undescribed: Listed<string>
+}
+
+export interface ReportFacts {
+  /** ISO 8601. */
+  readonly writtenAt: string
+  readonly version: string
 }

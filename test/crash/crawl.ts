@@ -72,6 +72,24 @@ export async function expectComplete(fixture: CrawlFixture): Promise<void> {
   await expectSound(fixture)
 }
 
+/** Of a crawl with `--graph`: each link of each page once. */
+export async function expectAllLinks({ site, shape, dir }: CrawlFixture): Promise<void> {
+  const wanted: string[] = []
+  for (const path of shape.depths.keys()) {
+    const request = { number: 1, visit: 1, atMs: 0, method: 'GET', host: '', path, headers: {} }
+    const targets = new Set((await shape.handler(request))?.links)
+    targets.delete(path)
+    for (const target of targets) wanted.push(`${site.url(path)},${site.url(target)}`)
+  }
+  const { stdout } = await runSpoor(['graph', '--dir', dir, '-o', '-', '--format', 'csv'])
+  const links = stdout
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split(',', 2).join(','))
+  expect(links.toSorted()).toEqual(wanted.toSorted())
+}
+
 function parseRecord(line: string): { readonly url: string; readonly depth: number } {
   return JSON.parse(line) as { readonly url: string; readonly depth: number }
 }

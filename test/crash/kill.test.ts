@@ -5,7 +5,7 @@ import { treeSite } from '../../src/testing/site-shapes.ts'
 import { openTestSite } from '../../src/testing/site.ts'
 import { seededRandom } from '../../src/util/random.ts'
 import { openTemporaryFolder } from '../support/command.ts'
-import { crawlFixture, expectComplete, expectSound, repeatsOf, startCrawl, visitedOf } from './crawl.ts'
+import { crawlFixture, expectAllLinks, expectComplete, expectSound, repeatsOf, startCrawl, visitedOf } from './crawl.ts'
 import type { CrawlFixture } from './crawl.ts'
 
 const PAGES = 5000
@@ -22,6 +22,8 @@ function delay(ms: number): Promise<void> {
     setTimeout(resolve, ms)
   })
 }
+
+const KEEPING_LINKS = { args: ['--graph'] }
 
 interface Gate {
   /** Requests after this one hang, so that no crawl comes to its end before it is killed, however slow the machine. */
@@ -60,7 +62,7 @@ it(
 
     for (let kills = 1; kills <= KILLS; kills += 1) {
       const before = site.log.length
-      const command = startCrawl(fixture)
+      const command = startCrawl(fixture, KEEPING_LINKS)
       await Promise.race([waitForInstant(fixture, gate, KILLS - kills), command.ended])
       const end = await command.kill()
       expect(end.signal, `run ${kills} ended by itself, ${end.code}: ${end.stderr}`).toBe('SIGKILL')
@@ -73,10 +75,11 @@ it(
     }
 
     gate.openUntil = Infinity
-    const last = await startCrawl(fixture).ended
+    const last = await startCrawl(fixture, KEEPING_LINKS).ended
     expect(last).toMatchObject({ code: 0, signal: null })
     expect(repeatsOf(fixture)).toBeLessThanOrEqual(KILLS * fixture.concurrency)
     await expectComplete(fixture)
+    await expectAllLinks(fixture)
     const slowest = Math.max(...firstRequestMs)
     console.log(`seed ${seed}: ${repeatsOf(fixture)} repeats over ${KILLS} kills, slowest first request ${slowest} ms`)
     expect(slowest).toBeLessThan(FIRST_REQUEST_WITHIN_MS)

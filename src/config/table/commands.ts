@@ -13,6 +13,8 @@ export const STORED: readonly CommandName[] = [
   'failures',
   'why',
   'export',
+  'graph',
+  'report',
   'verify',
   'clear',
   'dashboard',

@@ -5,7 +5,8 @@ import { parseFileField, parsePart, parseSelect, parseText, parseToken, parseSto
 import { STORE_URLS } from '../store-url.ts'
 import { CRAWL, STORED } from './commands.ts'
 
-const OUTPUT_FORMATS = ['jsonl', 'csv', 'sqlite', 'parquet'] as const
+const OUTPUT_FORMATS = ['jsonl', 'csv', 'sqlite', 'parquet', 'dot', 'graphml', 'nodes.csv', 'svg', 'html'] as const
+const WRITES_ITEMS = ['crawl', 'run', 'export', 'demo'] as const
 
 export const RESULTS = {
   output: text({
@@ -14,8 +15,8 @@ export const RESULTS = {
     placeholder: 'FILE',
     default: undefined,
     group: 'Results',
-    on: ['crawl', 'run', 'export', 'demo'],
-    doc: 'Write the items to a .jsonl, .csv, .sqlite or .parquet file; `-` is stdout.',
+    on: [...WRITES_ITEMS, 'graph', 'report'],
+    doc: 'Write the items to a .jsonl, .csv, .sqlite or .parquet file, the graph to .dot, .graphml, .csv, .svg or .html, the report to .html; `-` is stdout.',
   }),
   format: choice({
     flag: 'format',
@@ -23,8 +24,8 @@ export const RESULTS = {
     default: undefined,
     defaultText: "told by the file's ending",
     group: 'Results',
-    on: ['crawl', 'run', 'export', 'demo'],
-    doc: 'Format of the output.',
+    on: [...WRITES_ITEMS, 'graph'],
+    doc: 'Format of the output: jsonl, csv, sqlite and parquet are those of items; dot, graphml, csv (of links), nodes.csv, svg and html those of `spoor graph`.',
   }),
   outputRotate: text({
     flag: 'output-rotate',
@@ -64,8 +65,15 @@ export const RESULTS = {
     flag: 'graph',
     default: false,
     group: 'Results',
-    on: CRAWL,
+    on: [...CRAWL, 'demo'],
     doc: 'Keep every link of every page, with its text and rel, for `spoor graph` and `spoor report`. Embedded store only.',
+  }),
+  stats: toggle({
+    flag: 'stats',
+    default: false,
+    group: 'Results',
+    on: ['graph'],
+    doc: 'Tell the figures of the graph instead of writing it: what is linked most, broken links and where they are, orphans, depths, redirects.',
   }),
   dashboard: optionalText({
     flag: 'dashboard',

@@ -62,7 +62,7 @@ function pageOf<T extends { readonly id: number }>(
 }
 
 function storedLinks(task: Task, { id, links }: Row): StoredPageLinks {
-  const { links: drafts = [], title = '', bytes = 0, ms = 0, contentHash = '', dropped = 0 } = links ?? {}
+  const { links: drafts = [], ...facts } = links ?? NO_LINKS
   return {
     page: String(id),
     links: drafts.map(({ fingerprint, kind, rel, text }) => ({
@@ -71,13 +71,11 @@ function storedLinks(task: Task, { id, links }: Row): StoredPageLinks {
       rel,
       text,
     })),
-    dropped,
-    title,
-    bytes,
-    ms,
-    contentHash,
+    ...facts,
   }
 }
+
+const NO_LINKS: PageLinks = { links: [], dropped: 0, title: '', bytes: 0, ms: 0, contentHash: '', isHtml: false }
 
 function targetOf(task: Task, fingerprint: string): string {
   const met = task.linkUrls.get(fingerprint)

@@ -12,7 +12,7 @@ function linksTo(names: readonly string[], fields: Partial<PageLinks> = {}): Pag
     const { url, fingerprint, hostKey } = request(name)
     return { url, fingerprint, hostKey, kind: 'a', rel: '', text: `to ${name}` } as const
   })
-  return { links, dropped: 0, title: '', bytes: 0, ms: 0, contentHash: '', ...fields }
+  return { links, dropped: 0, title: '', bytes: 0, ms: 0, contentHash: '', isHtml: true, ...fields }
 }
 
 async function pagesOf({ links }: Store): Promise<readonly StoredPageLinks[]> {
@@ -46,7 +46,14 @@ export const linkCases: SuiteCases = {
     await begin(subject, [request('a'), request('b')])
     const [a, b] = await leaseMany(store)
     if (a === undefined || b === undefined) throw new Error('Expected two leases')
-    const facts = { title: 'A \u0000 "page"', bytes: 12, ms: 34, contentHash: 'x'.repeat(16), dropped: 3 }
+    const facts = {
+      title: 'A \u0000 "page"',
+      bytes: 12,
+      ms: 34,
+      contentHash: 'x'.repeat(16),
+      isHtml: false,
+      dropped: 3,
+    }
     const discovered = [request('c', { depth: 1 }), request('x.test/d', { depth: 1, skip: 'scope' })]
     await store.frontier.settle([
       settlement(a, { discovered, links: linksTo(['b', 'c', 'x.test/d', 'y.test/e'], facts) }),

@@ -1,8 +1,11 @@
 /** What `graph` keeps of a crawl: each link of each page once, with its kind, rel and text, whoever handles the page. */
 
+import { parse as parseCsv } from 'csv-parse/sync'
+import { SaxesParser } from 'saxes'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { Crawler, type CrawlerOptions } from '../../../src/crawler/crawler.ts'
+import { openCrawlGraph } from '../../../src/crawler/crawl-graph.ts'
 import type { Store } from '../../../src/stores/contract.ts'
 import { openMemoryStore } from '../../../src/stores/memory/store.ts'
 import { openTestSite, type TestSite } from '../../../src/testing/site.ts'
@@ -14,10 +17,12 @@ interface Crawled extends AsyncDisposable {
   readonly store: Store
 }
 
-async function crawl(routes: SiteRoutes, options: CrawlerOptions = {}): Promise<Crawled> {
+async function crawl(routes: SiteRoutes, options: CrawlerOptions = {}, seeds = ['/']): Promise<Crawled> {
   const site = await openTestSite(routes)
   const store = openMemoryStore({ clock: systemClock, random: seededRandom(1) })
-  await new Crawler({ store, robots: false, cache: 'off', graph: true, retries: 0, ...options }).run(site.url('/'))
+  await new Crawler({ store, robots: false, cache: 'off', graph: true, retries: 0, ...options }).run(
+    seeds.map((path) => site.url(path)),
+  )
   return {
     site,
     store,
@@ -102,4 +107,75 @@ it('is refused, before anything is fetched, by a store that keeps no links', asy
   const crawling = new Crawler({ store, graph: true }).run(site.url('/'))
   await expect(crawling).rejects.toThrow(/--graph: expected the embedded store, found memory/)
   expect(site.log).toEqual([])
+})
+
+const CHAINS: SiteRoutes = {
+  '/': html(
+    '<a href="/r1">r1</a><a href="/gone" rel="nofollow">gone</a><a href="/page">page</a><a href="/to-page">p</a>',
+  ),
+  '/r1': { status: 301, headers: { location: '/r2' } },
+  '/r2': { status: 302, headers: { location: '/end' } },
+  '/end': html('<a href="/gone">g</a>'),
+  '/to-page': { status: 302, headers: { location: '/page' } },
+  '/page': html('<a href="/">home</a> <a href="/twin">t</a>'),
+  '/twin': html('<a href="/">home</a> <a href="/twin">t</a>'),
+  '/only-a-seed': html('</title>"<b>&amp;\\'),
+}
+
+async function textOf(pieces: AsyncIterable<string>): Promise<string> {
+  let text = ''
+  for await (const piece of pieces) text += piece
+  return text
+}
+
+it('tells what is linked most, what is broken and where, orphans, redirects and twins', async () => {
+  await using crawled = await crawl(CHAINS, {}, ['/', '/only-a-seed'])
+  const { site, store } = crawled
+  const survey = await (await openCrawlGraph(store, 'default')).survey(10)
+  const path = (url: string): string => url.replace(site.url('/'), '/')
+  expect(survey).toMatchObject({ hasLinks: true, hosts: 1, statuses: { 200: 5, 404: 1 } })
+  expect(
+    survey.broken.list.map(({ url, status, from }) => [path(url), status, from.count, from.list.map(path)]),
+  ).toEqual([['/gone', 404, 2, ['/', '/r1']]])
+  expect(survey.orphans.list.map(({ url }) => path(url))).toEqual(['/only-a-seed'])
+  expect(survey.redirects.list.map((chain) => chain.map(path))).toEqual([
+    ['/r1', '/r2', '/end'],
+    ['/to-page', '/page'],
+  ])
+  expect(survey.mostLinked.list.map(({ url, links }) => [path(url), links])[0]).toEqual(['/', 2])
+  expect(survey.duplicates.list.map(({ urls }) => urls.map(path))).toEqual([['/page', '/twin']])
+})
+
+/** What an XML parser finds: element names, and the text of each `data`. */
+function readXml(text: string): { readonly elements: readonly string[]; readonly texts: readonly string[] } {
+  const elements: string[] = []
+  const texts: string[] = []
+  const parser = new SaxesParser()
+  parser.on('opentag', ({ name }) => elements.push(name))
+  parser.on('text', (found) => texts.push(found))
+  parser.write(text).close()
+  return { elements, texts }
+}
+
+it('writes files that their readers understand, whatever pages write into their links', async () => {
+  const text = "\"],\\ </graph>]]>&, 'x' -> y;\\"
+  const shown = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+  const body = `<a href="/a?q=%22'&lt;">${shown}</a><a href="/b">two${String.fromCharCode(1)}\nlines</a>`
+  await using crawled = await crawl({ '/': html(body), '*': html('') }, { maxDepth: 1 })
+  const graph = await openCrawlGraph(crawled.store, 'default')
+  const { elements, texts } = readXml(await textOf(graph.write('graphml')))
+  expect([
+    elements.filter((name) => name === 'node').length,
+    elements.filter((name) => name === 'edge').length,
+  ]).toEqual([3, 2])
+  expect(texts).toContain(text)
+  const csv = parseCsv(await textOf(graph.write('csv')), { columns: true }) as readonly Record<string, string>[]
+  expect(csv.map((line) => [line['source'], line['text']])).toEqual([
+    [crawled.site.url('/'), text],
+    [crawled.site.url('/'), 'two\u0001 lines'],
+  ])
+  const dot = await textOf(graph.write('dot'))
+  expect(dot.split('\n').filter((line) => / -> n\d+ \[label="/.test(line))).toHaveLength(2)
+  expect(dot.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')).not.toMatch(/[<>&'](?!\s*n\d)/)
+  expect(parseCsv(await textOf(graph.write('nodes.csv')))).toHaveLength(4)
 })
