@@ -48,6 +48,11 @@ export function startRun(plan: RunPlan, options: RunExtras): CrawlRun {
       options.onWarning(message)
       plan.onWarning?.(message)
     },
+    onWait: (message) => {
+      const tell = options.onWait ?? options.onWarning
+      tell(message)
+      plan.onWarning?.(message)
+    },
     ...(options.stdin === undefined ? {} : { stdin: options.stdin }),
     ...(options.openForce === undefined ? {} : { openForce: options.openForce }),
     ...(options.env === undefined ? {} : { env: options.env }),

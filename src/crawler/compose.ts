@@ -41,7 +41,9 @@ import type { Random } from '../util/random.ts'
 import { systemRandom } from '../util/random.ts'
 import type { CacheKind } from './cache-contract.ts'
 import type { StoreLocation } from './contract.ts'
+import type { Room } from './room.ts'
 import { DEFAULT_DELAY_MS, renderSettingsOf } from './settings.ts'
+import { withRoom } from './with-room.ts'
 
 /** What only a caller can give. */
 export interface PartsExtras {
@@ -52,6 +54,8 @@ export interface PartsExtras {
   readonly writeOutput?: WriteOutput
   /** Told of what a person should know of the store; one sentence. */
   readonly onWarning?: (message: string) => void
+  /** Where the store waits when its disk is full. */
+  readonly room: Room
   /** Something beside the crawl has failed; the crawl goes on without it. */
   readonly onFault: (what: string, error: unknown) => void
   /** What `-` among the seed files reads. */
@@ -77,6 +81,8 @@ export interface OpenedParts {
 
 export interface Parts extends AsyncDisposable {
   readonly store: Store
+  /** Where a full disk is waited for. */
+  readonly room: Room
   readonly fetcher: Fetcher
   /** Undefined: `--cache off`. */
   readonly cache: CacheGate | undefined
@@ -124,8 +130,9 @@ async function assembleParts(
   extras: PartsExtras,
   keep: Keep,
 ): Promise<Omit<Parts, 'close' | typeof Symbol.asyncDispose>> {
-  const { store, serve } = await openWorkingStore(options, extras)
-  keep(store)
+  const { store: opened, serve } = await openWorkingStore(options, extras)
+  keep(opened)
+  const store = withRoom(opened, extras.room)
   const cookies = createCookieJars({ clock: extras.clock, state: store.state })
   const cacheStore = keep(await openCacheFor(options, extras))
   const warc = keep(await openWarc(options, extras))
@@ -147,7 +154,7 @@ async function assembleParts(
   const below = { documents, http, jars, robots, identities }
   const browser = await openBrowser(below, options, extras)
   keep(browser === undefined ? undefined : { close: () => browser.closeBrowser() })
-  return { store, fetcher: browser ?? documents, cache, cacheStore, robots, cookies, serve }
+  return { store, room: extras.room, fetcher: browser ?? documents, cache, cacheStore, robots, cookies, serve }
 }
 
 interface Below {

@@ -37,6 +37,8 @@ export interface CrawlOptions extends ResolvedOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Things worth telling a person that stop nothing; one line. */
   readonly onWarning: (message: string) => void
+  /** Told while a full disk is waited for; one line. Default: `onWarning`. */
+  readonly onWait?: (message: string) => void
   /** Default: this process crawls. */
   readonly openForce?: OpenForce
   /** One line of JSON in pino's shape, filtered by `logLevel` already. */

@@ -27,7 +27,7 @@ export function startEngineForce({ parts, tasks, launch, fed, onEvent, afterSett
     clock,
     random,
     log,
-    saveFile: (bytes, ending) => saveFile(options.dir, bytes, ending),
+    saveFile: (bytes, ending) => parts.room.patiently(options.dir, () => saveFile(options.dir, bytes, ending)),
     cookiesVersion: (session, url) => parts.cookies.versionFor(session, url),
     beforeSettle: () => saveLearnt(tasks),
     ...(afterSettle === undefined ? {} : { afterSettle }),

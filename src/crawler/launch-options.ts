@@ -38,7 +38,7 @@ export interface LaunchTask {
   readonly fetcher?: Fetcher
 }
 
-export interface LaunchOptions extends Omit<PartsExtras, 'onFault'> {
+export interface LaunchOptions extends Omit<PartsExtras, 'onFault' | 'room'> {
   /** Of the run: its store, its cache, its limits. */
   readonly options: ResolvedOptions
   /** At least one, each with a name of its own. */
@@ -47,6 +47,8 @@ export interface LaunchOptions extends Omit<PartsExtras, 'onFault'> {
   readonly joins?: true
   readonly log: Logger
   readonly onWarning: (message: string) => void
+  /** Told while a full disk is waited for. Default: `onWarning`. */
+  readonly onWait?: (message: string) => void
   /** Default: the engine of this process. */
   readonly openForce?: OpenForce
   readonly onEvent?: (event: EngineEvent) => void

@@ -29,6 +29,7 @@ import { goesBySitemap, sinceRound } from './round.ts'
 import { readRecrawl, sumOfReports } from './recrawl-report.ts'
 import { createRunView, setDelay } from './run-view.ts'
 import { delayOf, isAnyRendered } from './settings.ts'
+import { createRoom, type Room } from './room.ts'
 import { sumOfStats } from './sum-of-stats.ts'
 import { openTask, type OpenTask } from './task.ts'
 import { checkStdout } from './task-export.ts'
@@ -59,22 +60,26 @@ class Run implements CrawlRun {
   #problems = 0
   readonly #passedOver: Partial<Record<SeedSkip, number>> = {}
   readonly #faults = new Set<string>()
+  readonly #room: Room
   readonly #view = createRunView()
   #tuned: Tuning = {}
 
   constructor(options: LaunchOptions) {
     this.#options = options
     this.#tally = createTally(() => options.clock.monotonicMs())
+    this.#room = roomOf(options)
     this.done = this.#run()
   }
 
   stop(): void {
     this.#early ??= 'stop'
+    this.#room.giveUp()
     this.#force?.drain('interrupted')
   }
 
   abort(): void {
     this.#early = 'abort'
+    this.#room.giveUp()
     this.#force?.abort()
   }
 
@@ -122,6 +127,7 @@ class Run implements CrawlRun {
     const parts = await openParts(this.#options.options, {
       ...this.#options,
       onFault: this.#onFault,
+      room: this.#room,
       leads: this.#options.openForce !== undefined,
       renders: isAnyRendered(this.#options.tasks),
     })
@@ -380,6 +386,12 @@ function figuresOf({ done, failed, counters }: FrontierStats, skipped: Figures['
     fromCache,
     ...(invalidItems > 0 ? { invalidItems } : {}),
   }
+}
+
+function roomOf({ clock, options, onWarning, onWait = onWarning }: LaunchOptions): Room {
+  const { waitForRoomMs: waitMs, maxTimeMs } = options
+  const untilMs = maxTimeMs === undefined ? undefined : clock.monotonicMs() + maxTimeMs
+  return createRoom({ clock, waitMs, untilMs, onWait })
 }
 
 /** Neither asked a server nor the cache. */

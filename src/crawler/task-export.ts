@@ -34,7 +34,7 @@ export function checkStdout(tasks: readonly { readonly options: ResolvedOptions 
   throw new CrawlError('CONFIG_INVALID', { context: { problem } })
 }
 
-export async function openTaskExport({ store }: Parts, { options, ...launch }: TaskLaunch): Promise<TaskExport> {
+export async function openTaskExport({ store, room }: Parts, { options, ...launch }: TaskLaunch): Promise<TaskExport> {
   if (options.output === undefined) return { exports: undefined, exportFault: new Promise<never>(() => undefined) }
   const itemExport: ItemExport = await openExport({
     file: options.output,
@@ -55,17 +55,26 @@ export async function openTaskExport({ store }: Parts, { options, ...launch }: T
       reject(fault.signal.reason as Error)
     })
   })
+  let pumping: Promise<void> | undefined
+  const place = options.output
   exportFault.catch(() => undefined) // looked at where the crawl is waited for
   return {
     exportFault,
     exports: {
       pumpSoon: () => {
-        itemExport.pump().catch((error: unknown) => {
-          fault.abort(error)
-        })
+        // one at a time: it may be waiting for room
+        pumping ??= room
+          .patiently(place, () => itemExport.pump())
+          .catch((error: unknown) => {
+            fault.abort(error)
+          })
+          .finally(() => {
+            pumping = undefined
+          })
       },
       finish: async () => {
-        await itemExport.finish()
+        await pumping
+        await room.patiently(place, () => itemExport.finish())
         await itemExport.close()
       },
     },

@@ -9,6 +9,7 @@ import type { EngineEvent, FinishReason } from '../engine/contract.ts'
 import { systemRandom } from '../util/random.ts'
 import type { CrawlForce, RunFile, ScopeNews, StorePort } from './contract.ts'
 import { openParts } from './compose.ts'
+import { createRoom, type Room } from './room.ts'
 import { startEngineForce } from './force.ts'
 import { isAnyRendered } from './settings.ts'
 import { admitKnownSeeds } from './seeds.ts'
@@ -73,8 +74,10 @@ export async function startWorker(start: WorkerStart): Promise<CrawlWorker> {
     ...ownOptions(start.options),
     warc: warc === undefined ? undefined : warcPathOf(warc, start.number),
   }
+  const room = createRoom({ clock: systemClock, waitMs: options.waitForRoomMs, onWait: start.onWarning })
   const launch = {
     options,
+    room,
     joins: true as const,
     clock: systemClock,
     random: systemRandom,
@@ -117,12 +120,27 @@ export async function startWorker(start: WorkerStart): Promise<CrawlWorker> {
   const { fed, onEvent } = start
   const force = startEngineForce({ parts, tasks: [...tasks.values()], launch, fed, onEvent })
   return {
-    ...force,
+    ...unlessWaiting(force, room),
     learn,
     closed: force.done.finally(async () => {
       // the fault that ended the engine is told
       await Promise.allSettled([...tasks.values()].map((task) => task.saveAll()))
       await parts.close()
     }),
+  }
+}
+
+/** Whoever is to end waits for no room any more. */
+function unlessWaiting(force: CrawlForce, room: Room): CrawlForce {
+  return {
+    ...force,
+    drain: (reason) => {
+      room.giveUp()
+      force.drain(reason)
+    },
+    abort: () => {
+      room.giveUp()
+      force.abort()
+    },
   }
 }

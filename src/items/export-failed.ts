@@ -19,8 +19,19 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   EIO: `the disk reports an error; ${GOES_ON}`,
 }
 
+const SQLITE_FULL = 13
 /** SQLite's own codes: the low byte of what its driver gives. */
 const SQLITE_CODES: Readonly<Record<number, string>> = { 10: 'EIO', 13: 'ENOSPC' }
+
+/** Told by what the system said, however it was wrapped. */
+export function isDiskFull(error: unknown): boolean {
+  for (let one = error; one instanceof Error; one = one.cause) {
+    const { code, errcode } = one as { code?: unknown; errcode?: unknown }
+    if (code === 'ENOSPC' || code === 'EDQUOT' || (typeof errcode === 'number' && (errcode & 0xff) === SQLITE_FULL))
+      return true
+  }
+  return false
+}
 
 export function exportFailed(file: string, cause: unknown): CrawlError {
   if (isCrawlError(cause)) return cause

@@ -26,6 +26,8 @@ export interface RunningCommand {
   readonly startedAtMs: number
   readonly ended: Promise<CommandEnd>
   signal(name: NodeJS.Signals): void
+  /** Resolves when stderr has it; rejects when the command ends without. */
+  says(what: RegExp): Promise<void>
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<CommandEnd>
 }
@@ -54,11 +56,26 @@ export function startSpoor(args: readonly string[], options: CommandOptions = {}
     signal: (name) => {
       child.kill(name)
     },
+    says: (what) => saysOf(child, ended, what),
     kill: () => {
       child.kill('SIGKILL')
       return ended
     },
   }
+}
+
+function saysOf(child: ChildProcess, ended: Promise<CommandEnd>, what: RegExp): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      if (what.test(said)) resolve()
+    })
+    const early = ended.then(({ code }) => {
+      throw new Error(`the command ended (${code}) without ${String(what)}: ${said.slice(-500)}`)
+    })
+    early.catch(reject)
+  })
 }
 
 export function runSpoor(args: readonly string[], options: CommandOptions = {}): Promise<CommandEnd> {

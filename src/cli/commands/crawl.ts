@@ -83,6 +83,10 @@ export async function crawlToEnd(
       output.hint(clean(message))
       dashboard?.feed.warning(message)
     },
+    onWait: (message) => {
+      output.problem(`spoor: ${clean(message)}`)
+      dashboard?.feed.warning(message)
+    },
     onLog: (line) => {
       output.log(line)
       dashboard?.feed.log(line)

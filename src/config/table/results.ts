@@ -129,6 +129,14 @@ export const STORE = {
     on: STORED,
     doc: 'Name of the crawl inside the store.',
   }),
+  waitForRoomMs: duration({
+    flag: 'wait-for-room',
+    default: 86_400_000,
+    max: 31_536_000_000,
+    group: 'Where it is kept',
+    on: CRAWL,
+    doc: 'How long a crawl waits when the disk is full, and goes on by itself when there is room; 0 ends it at once, with status 3.',
+  }),
   // long enough for a slow page, short enough that what a dead machine held comes back soon; renewed while work goes on
   leaseMs: duration({
     flag: 'lease',
