@@ -20,7 +20,8 @@ export async function start({ args = [] } = {}) {
   if (user !== undefined) chownSync(dir, user.uid, user.gid)
   const port = await freePort()
   const own = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--daemonize', 'no', '--save', '']
-  const durable = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction']
+  // everysec answers before it writes, while an fsync of before is under way: what is killed then forgets what it said
+  const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction']
   const launch = async () => {
     const child = spawn('redis-server', [...own, ...durable, ...args], { stdio: 'ignore', ...user })
     const ended = new Promise((resolve) => {

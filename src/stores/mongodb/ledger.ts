@@ -60,8 +60,11 @@ const MAX_UNAPPLIED = 6000
 const MAX_STEPS_AHEAD = 4
 /** Documents follow also when nothing more comes. */
 const IDLE_MS = 1000
-/** How long another who says that it lets documents follow is believed, and how often it is looked whether it has. */
-const BELIEVED_FOR_MS = 10_000
+/**
+ * How long another who says that it lets documents follow is believed, and how often it is looked whether it has. Short
+ * against a lease: while a dead one is believed nobody commits. Two at it at once do the same work twice, no harm.
+ */
+const BELIEVED_FOR_MS = 2500
 const WAIT_FOR_OTHERS_MS = 20
 /** The same for one who says that it is about to commit. */
 const TURN_BELIEVED_FOR_MS = 2000

@@ -5,8 +5,9 @@ import { unavailable } from './errors.ts'
 
 export interface ServerFacts {
   readonly version: string
-  /** Every acknowledged write is in a file before its answer goes out. */
   readonly appendOnly: boolean
+  /** Undefined: the server does not tell. Only with `always` every acknowledged write is in a file before its answer goes out. */
+  readonly fsync: string | undefined
   /** What happens when `maxmemory` is reached; empty: there is no such limit. */
   readonly evicts: string
   /** `maxmemory`; undefined: there is no such limit. */
@@ -17,6 +18,18 @@ export interface ServerFacts {
 /** Older servers lack options of commands that the scripts use. */
 const LEAST_MAJOR = 6
 const LEAST_MINOR = 2
+
+/** Asks the server. Throws STORE_UNAVAILABLE when it is too old. */
+export async function askServerFacts(
+  connection: { ask(command: string, args: readonly string[]): Promise<unknown> },
+  location: string,
+): Promise<ServerFacts> {
+  const facts = readServerFacts(String(await connection.ask('INFO', [])), location)
+  // hosted servers refuse it
+  const answer = await connection.ask('CONFIG', ['GET', 'appendfsync']).catch(() => undefined)
+  const fsync = Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : undefined
+  return { ...facts, fsync }
+}
 
 /** From the answer to INFO. Throws STORE_UNAVAILABLE when the server is too old. */
 export function readServerFacts(info: string, location: string): ServerFacts {
@@ -38,6 +51,7 @@ export function readServerFacts(info: string, location: string): ServerFacts {
   return {
     version,
     appendOnly,
+    fsync: undefined,
     evicts,
     maxMemoryBytes,
     capabilities: { durable, shared: true, transactional: true, unpaced: true },
@@ -60,11 +74,16 @@ function isNewEnough(version: string): boolean {
 }
 
 /** Each a sentence for people who would otherwise lose a crawl. */
-export function warningsOf({ appendOnly, evicts }: ServerFacts, location: string): string[] {
+export function warningsOf({ appendOnly, fsync, evicts }: ServerFacts, location: string): string[] {
   const warnings: string[] = []
   if (!appendOnly) {
     warnings.push(
       `The server at ${location} keeps no append-only file: a crawl is lost when it stops. Set "appendonly yes" there`,
+    )
+  } else if (fsync !== undefined && fsync !== 'always') {
+    warnings.push(
+      `The server at ${location} answers before it has written (appendfsync ${fsync}): when it is killed, the last two ` +
+        'seconds of a crawl may be lost and done again. Set "appendfsync always" there',
     )
   }
   if (evicts !== '') {

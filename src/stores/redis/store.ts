@@ -14,7 +14,7 @@ import { createItems, createState } from './items-state.ts'
 import { thisProcess } from '../../util/local-process.ts'
 import { BEAT_MS, createOwnerWatch, ownerName } from './owners.ts'
 import type { OwnerInfo } from './owners.ts'
-import { readServerFacts, warningsOf } from './server.ts'
+import { askServerFacts, warningsOf } from './server.ts'
 import type { ServerFacts } from './server.ts'
 import { parseServerUrl } from './server-url.ts'
 import type { ServerAddress } from './server-url.ts'
@@ -55,7 +55,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const connection = createConnection({ client, clock: options.clock, location, key })
   try {
     await connect(client, location)
-    const facts = readServerFacts(String(await connection.ask('INFO', [])), location)
+    const facts = await askServerFacts(connection, location)
     for (const warning of warningsOf(facts, location)) options.onWarning?.(warning)
     const session = await openSession(connection, { ...options, location, name, key })
     const bell = createServerBell(options.clock, () => newClient(address), `${prefixOf(address)}bell`)

@@ -135,6 +135,22 @@ describe.skipIf(serviceUrl('REDIS') === undefined)('opening a Redis store', () =
     }
   })
 
+  it('a server that answers before it writes is warned of; one that does not tell is not', async () => {
+    const late = await start({ args: ['--appendfsync', 'everysec'] })
+    const silent = await start({ args: ['--rename-command', 'CONFIG', ''] })
+    try {
+      const warnings: string[] = []
+      const onWarning = (sentence: string): number => warnings.push(sentence)
+      await (await open({ url: late.url, onWarning })).close()
+      expect(warnings).toEqual([expect.stringContaining('appendfsync always')])
+      await (await open({ url: silent.url, onWarning })).close()
+      expect(warnings.length).toBe(1)
+    } finally {
+      await late.stop()
+      await silent.stop()
+    }
+  })
+
   it('a server whose memory is full says so, loses nothing, and goes on when there is room', async () => {
     const small = await start({ args: ['--maxmemory', '3mb'] })
     const control = new Redis(small.url, { protocol: 2 })
