@@ -62,7 +62,7 @@ async function bundlePage(from, to) {
     logLevel: 'warning',
   })
   for (const name of ['index.html', 'icon.svg']) copyFileSync(join(from, name), join(to, name))
-  const licences = ['preact', 'uplot'].map(
+  const licences = ['preact', 'uplot', 'prom-client', 'tdigest', 'bintrees', '@opentelemetry/api'].map(
     (name) => `${name}\n\n${readFileSync(join(root, 'node_modules', name, 'LICENSE'), 'utf8').trim()}\n`,
   )
   writeFileSync(join(to, 'licences.txt'), licences.join('\n'))

@@ -1,5 +1,6 @@
 // Bundles src/ for Node: a start then opens a few files instead of two hundred. What is loaded late stays in files of its own.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join, relative, sep } from 'node:path'
 import { build } from 'esbuild'
 
@@ -23,13 +24,13 @@ export async function bundlePackage(root, to) {
     target: 'node20.19',
     sourcemap: true,
     sourcesContent: false,
-    plugins: [ownPlaces(source)],
+    plugins: [ownPlaces(source), broughtAlong],
     write: false,
     logLevel: 'warning',
   })
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, path.endsWith('.js') ? withPlaces(text, relative(to, dirname(path))) : text)
+    writeFileSync(path, path.endsWith('.js') ? withRequire(withPlaces(text, relative(to, dirname(path)))) : text)
   }
 }
 
@@ -61,4 +62,23 @@ function withPlaces(text, folder) {
     const from = relative(folder, place).split(sep).join('/')
     return `new URL(${JSON.stringify(from.startsWith('.') ? from : `./${from}`)}, import.meta.url).href`
   })
+}
+
+/** Small packages that few need come with the part that uses them, not with every installation. */
+const BROUGHT_ALONG = /^(?:prom-client|tdigest|bintrees|@opentelemetry\/api)$/
+const broughtAlong = {
+  name: 'brought-along',
+  setup: ({ onResolve }) => {
+    onResolve({ filter: BROUGHT_ALONG }, ({ path, importer }) => {
+      // whoever traces has the API of OpenTelemetry; only the metrics client's own is brought along
+      if (path.startsWith('@') && !importer.includes('prom-client')) return undefined
+      return { path: createRequire(importer).resolve(path) }
+    })
+  },
+}
+
+/** What was brought along is CommonJS, and requires parts of Node. */
+function withRequire(text) {
+  if (!text.includes('__require(')) return text
+  return `import { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)\n${text}`
 }

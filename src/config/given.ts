@@ -34,7 +34,10 @@ export function parseGiven(row: OptionRow<unknown>, given: readonly Given[]): un
   const values = given.map((one) => {
     if (one.regex !== undefined) return one.regex
     const parsed = row.parse(one.raw)
-    if (!parsed.ok) throw configError(`${one.where}: expected ${parsed.expected}, found ${shown(one.raw)}`)
+    if (!parsed.ok) {
+      const found = row.secret === true ? 'something else' : shown(one.raw)
+      throw configError(`${one.where}: expected ${parsed.expected}, found ${found}`)
+    }
     refuseWhatIsNotCarriedOut(row, one)
     return parsed.value
   })

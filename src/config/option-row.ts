@@ -77,6 +77,8 @@ export interface OptionRow<T> {
   readonly doc: string
   /** Only these texts are carried out by this version; any other is refused. Undefined: all are. */
   readonly onlyFor: readonly string[] | undefined
+  /** Its value is not shown in a message. */
+  readonly secret?: true
   /** A switch that is on by default: people write `--no-FLAG`. */
   readonly negated: boolean
   readonly parse: (raw: string) => Parsed<unknown>
@@ -90,6 +92,7 @@ interface RowSpec {
   readonly doc: string
   readonly defaultText?: string
   readonly onlyFor?: readonly string[]
+  readonly secret?: true
 }
 
 interface RowShape<T> {

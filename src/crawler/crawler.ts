@@ -58,6 +58,10 @@ export class Crawler {
     if (this.#options.tasks !== undefined && !(Array.isArray(seeds) && seeds.length === 0))
       throw invalid('run(): expected no seeds, since the tasks have theirs, found some')
     const plan = this[PLAN]({ ...NOTHING_GIVEN, seeds: asSeeds(seeds) })
+    if (plan.options.dashboard !== undefined)
+      throw invalid(
+        'dashboard: it is served by the command: spoor run FILE --dashboard, or spoor dashboard beside the program',
+      )
     const { log = silentLogger, ...listening } = plan
     this.#run = launch({ ...listening, clock: systemClock, random: systemRandom, log })
     try {

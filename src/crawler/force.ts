@@ -5,6 +5,8 @@ import { startEngine } from '../engine/engine.ts'
 import type { CrawlForce } from './contract.ts'
 import type { Parts } from './compose.ts'
 import type { LaunchOptions } from './launch-options.ts'
+import { publish } from '../util/channels.ts'
+import { createPageTracer } from './page-tracer.ts'
 import { engineOptionsOf } from './settings.ts'
 import type { OpenTask } from './task.ts'
 import { saveFile } from '../util/save-file.ts'
@@ -22,6 +24,7 @@ export interface EngineForceStart {
 export function startEngineForce({ parts, tasks, launch, fed, onEvent, afterSettle }: EngineForceStart): CrawlForce {
   const { options, clock, random, log } = launch
   const reporter = startReporting({ store: parts.store, clock })
+  const tracePage = createPageTracer()
   const deps: EngineDeps = {
     ...parts,
     clock,
@@ -33,9 +36,20 @@ export function startEngineForce({ parts, tasks, launch, fed, onEvent, afterSett
     ...(afterSettle === undefined ? {} : { afterSettle }),
     onEvent: (event) => {
       if (event.type === 'page') reporter.notePage()
+      publish(`spoor:${event.type}`, () => event)
       onEvent(event)
     },
-    onFetched: reporter.noteFetch,
+    onFetched: (url, ms, result) => {
+      reporter.noteFetch(ms)
+      publish('spoor:fetch', () => ({
+        url,
+        ms,
+        ...(result.status === undefined ? {} : { status: result.status }),
+        ...(result.kind === 'failure' ? { failure: result.failure } : {}),
+        bytes: result.wireBytes,
+      }))
+    },
+    ...(tracePage === undefined ? {} : { tracePage }),
   }
   const engine = startEngine({
     deps,

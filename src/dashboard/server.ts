@@ -11,9 +11,11 @@ import { type Asset, loadAssets } from './assets.ts'
 import type { Feed } from './feed.ts'
 import { decideAccess, type GuardSettings } from './guard.ts'
 import { ORDERS } from './orders.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 import { hello, QUESTIONS } from './questions.ts'
 import type { DashboardSource } from './source.ts'
 import { createStreams, type Streams } from './streams.ts'
+import { TEXTS } from './texts.ts'
 import { createTasks, type Tasks } from './tasks.ts'
 import type { Problem } from './wire.ts'
 
@@ -50,7 +52,8 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
   const token = options.token ?? (isLoopback ? undefined : randomBytes(18).toString('base64url'))
   const tasks = createTasks(source, clock)
   const streams = createStreams()
-  const parts = { ...options, tasks, streams, assets: await loadAssets() }
+  const metrics = createMetrics()
+  const parts = { ...options, tasks, streams, metrics, assets: await loadAssets() }
   const server = createServer({ maxHeaderSize: 32_768, requestTimeout: 30_000, headersTimeout: 10_000 })
   const port = await listen(server, address)
   const guard: GuardSettings = {
@@ -76,6 +79,7 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
       })
       await closed
       cancel()
+      metrics.close()
       await tasks.close()
     },
   }
@@ -105,6 +109,7 @@ function listenOn(server: Server, host: string, port: number): Promise<number> {
 interface Exchange extends DashboardOptions {
   readonly tasks: Tasks
   readonly streams: Streams
+  readonly metrics: Metrics
   readonly assets: ReadonlyMap<string, Asset>
   readonly guard: GuardSettings
   readonly request: IncomingMessage
@@ -153,8 +158,10 @@ async function route(exchange: Exchange, { pathname, searchParams: query }: URL)
   const asset = assets.get(pathname)
   const order = ORDERS.get(pathname)
   const question = QUESTIONS.get(pathname)
+  const text = TEXTS.get(pathname)
   const task = query.get('task') ?? source.task
-  if (request.method === 'POST' && order !== undefined) {
+  if (text !== undefined) await sendText(exchange, text({ tasks, metrics: exchange.metrics, task, query }))
+  else if (request.method === 'POST' && order !== undefined) {
     const body = await readBody(request)
     sendJson(response, await order({ source, open: await tasks.get(task), body }))
   } else if (request.method === 'POST') refuse(exchange, 404, 'nothing here takes orders')
@@ -167,6 +174,15 @@ async function route(exchange: Exchange, { pathname, searchParams: query }: URL)
     sendJson(response, await hello(parts, task, await tasks.get(task)))
   } else if (pathname === '/api/stream') exchange.streams.open(response, { feed, watch: (await tasks.get(task)).watch })
   else refuse(exchange, 404, 'there is nothing at this address')
+}
+
+async function sendText(
+  { response }: Exchange,
+  asked: ReturnType<NonNullable<ReturnType<typeof TEXTS.get>>>,
+): Promise<void> {
+  const { status, type, text } = await asked
+  response.writeHead(status, { 'content-type': type })
+  response.end(text)
 }
 
 /** A small JSON object; none is an empty one. */

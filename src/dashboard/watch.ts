@@ -13,6 +13,8 @@ export interface TaskWatch {
   history(): readonly Point[]
   /** The last one; undefined: none yet. */
   tick(): Tick | undefined
+  /** How long ago the store answered last. */
+  ageMs(): number
   /** Calls `fn` with each that comes; answers how to stop. */
   onTick(fn: (tick: Tick) => void): () => void
   stop(): void
@@ -53,6 +55,7 @@ export function watchTask(options: TaskWatchOptions): TaskWatch {
   return {
     history: history.points,
     tick: () => last,
+    ageMs: () => (before === undefined ? Infinity : clock.monotonicMs() - before.atMs),
     onTick: (fn) => {
       listeners.add(fn)
       return () => {
@@ -95,6 +98,7 @@ function tickOf(status: CrawlStatus, run: CrawlRun | undefined): Omit<Tick, 'poi
     bytes: counters.bytes,
     requests: counters.requests,
     fromCache: counters.fromCache,
+    duplicates: counters.duplicates,
     levels: levels.slice(0, MAX_LEVELS),
     workers: alive.toSorted(busiestFirst).slice(0, MAX_WORKERS),
     workersAlive: alive.length,

@@ -47,6 +47,7 @@ export interface Tick {
   readonly bytes: number
   readonly requests: number
   readonly fromCache: number
+  readonly duplicates: number
   readonly levels: readonly LevelRow[]
   /** The busiest first; at most 50. */
   readonly workers: readonly WorkerRow[]

@@ -10,8 +10,8 @@ import type { CacheMode, CacheOverride, StoredRequest } from '../core/request.ts
 import type { UrlPieces } from '../core/url-pieces.ts'
 import type { PageScan } from '../extract/contract.ts'
 import type { Extracted, ExtractSchema, StandardSchema } from '../extract/schema/contract.ts'
-import type { Fetcher, FetchResponse, HeaderList, LivePage, RenderSettings } from '../fetch/contract.ts'
-import type { Lease, TaskSettings } from '../frontier/contract.ts'
+import type { Fetcher, FetchResponse, FetchResult, HeaderList, LivePage, RenderSettings } from '../fetch/contract.ts'
+import type { Lease, Settlement, TaskSettings } from '../frontier/contract.ts'
 import type { IntervalBounds } from '../recrawl/contract.ts'
 import type { RobotsSource } from '../robots/contract.ts'
 import type { UrlPattern } from '../rules/contract.ts'
@@ -351,8 +351,10 @@ export interface EngineDeps {
   /** Called after each batch of settlements is acknowledged. */
   readonly afterSettle?: () => void
   readonly onEvent: (event: EngineEvent) => void
-  /** Told how long each request took that was sent, from when it was handed to the fetcher until its body was whole. */
-  readonly onFetched?: (ms: number) => void
+  /** Told of each request that was sent, and how long it took from when it was handed to the fetcher until its body was whole. */
+  readonly onFetched?: (url: string, ms: number, result: FetchResult) => void
+  /** Stands around the whole story of a page. */
+  readonly tracePage?: (lease: Lease, run: () => Promise<Settlement>) => Promise<Settlement>
 }
 
 export interface EngineOptions {

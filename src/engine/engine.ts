@@ -259,7 +259,8 @@ class EngineLoop implements Engine {
     const slot = this.#active.add(lease)
     this.#silentShare.began(lease)
     const body = this.#bodies.hold()
-    const running = runLease({ deps, task, lease, hold, signal: hold.signal, watch: this.#watch, onBody: body.add })
+    const story = { deps, task, lease, hold, signal: hold.signal, watch: this.#watch, onBody: body.add }
+    const running = deps.tracePage === undefined ? runLease(story) : deps.tracePage(lease, () => runLease(story))
     void this.#settleLater(running, slot, body)
   }
 

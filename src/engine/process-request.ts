@@ -56,7 +56,7 @@ async function fetchPage(story: Story, request: FetchRequest, cached: CacheAnswe
   const sentAtMs = clock.monotonicMs()
   const result =
     cache === undefined || cached === undefined ? await by.fetch(sent) : await cache.fetchThrough(by, sent, cached)
-  onFetched?.(clock.monotonicMs() - sentAtMs)
+  onFetched?.(request.url, clock.monotonicMs() - sentAtMs, result)
   return result
 }
 

@@ -179,6 +179,17 @@ describe.skipIf(chromium === undefined)('the dashboard', () => {
     expect(policy).toContain("default-src 'none'; script-src 'self'")
   })
 
+  test('serves metrics and probes', async () => {
+    const metrics = await fetch(new URL('/metrics?hosts=5', url))
+    expect(metrics.headers.get('content-type')).toContain('text/plain; version=0.0.4')
+    const text = await metrics.text()
+    expect(text).toMatch(/^spoor_urls\{task="default",state="done"\} [1-9]/m)
+    expect(text).toMatch(/^spoor_fetch_duration_seconds_count [1-9]/m)
+    expect(text).toContain(`spoor_host_waiting{task="default",host="127.0.0.1:${site.port}"}`)
+    expect((await fetch(new URL('/metrics?hosts=101', url))).status).toBe(400)
+    for (const probe of ['/healthz', '/readyz']) expect((await fetch(new URL(probe, url))).status).toBe(200)
+  })
+
   test('has a name for every control, and is dark when asked', async () => {
     const nameless = await page.evaluate<string[]>(`[...document.querySelectorAll('button, input, select, a')]
       .filter((one) => one.textContent.trim() === '' && one.ariaLabel === null && one.closest('label') === null)

@@ -85,6 +85,7 @@ export const RESULTS = {
   }),
   dashboardToken: text({
     flag: 'dashboard-token',
+    secret: true,
     placeholder: 'TOKEN',
     default: undefined,
     defaultText: 'none on loopback; elsewhere a new one, which is printed',

@@ -9,6 +9,7 @@ import type { IJob } from 'kubernetes-models/batch/v1'
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { resolveOptions } from '../../../src/config/resolve.ts'
+import { METRICS } from '../../../src/dashboard/metric-table.ts'
 import { typeProblemsOf } from './type-problems.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -21,8 +22,8 @@ function read(file: string): string {
 
 /** Refused by the command: an unknown flag, an unknown SPOOR_ name, a bad value. */
 async function understand([command, ...argv]: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
-  expect(command).toBe('crawl')
-  const { options } = await resolveOptions({ command: 'crawl', argv, env, cwd: ROOT })
+  expect(['crawl', 'dashboard']).toContain(command)
+  const { options } = await resolveOptions({ command: command as 'crawl', argv, env, cwd: ROOT })
   expect(options.store).toBeDefined()
 }
 
@@ -50,9 +51,12 @@ describe('deploy/Dockerfile', () => {
 })
 
 interface Compose {
-  readonly services: {
-    readonly worker: { readonly command: readonly string[]; readonly environment: Readonly<Record<string, string>> }
-  }
+  readonly services: Readonly<
+    Record<
+      'worker' | 'dashboard',
+      { readonly command: readonly string[]; readonly environment: Readonly<Record<string, string>> }
+    >
+  >
 }
 
 describe('deploy/compose.yaml', () => {
@@ -68,18 +72,26 @@ describe('deploy/compose.yaml', () => {
   })
 
   it('starts a command that exists, with variables that exist', async () => {
-    const { worker } = (parse(read('compose.yaml')) as Compose).services
-    const given = { SEED: 'https://example.com/', SPOOR_DB_PASSWORD: 'secret' }
+    const { worker, dashboard } = (parse(read('compose.yaml')) as Compose).services
+    const given = { SEED: 'https://example.com/', SPOOR_DB_PASSWORD: 'secret', SPOOR_DASHBOARD_TOKEN: 'long-enough' }
     const filled = (text: string): string =>
       text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (...[, name = '', kind, rest]: (string | undefined)[]) => {
         const value = (given as Readonly<Record<string, string>>)[name] ?? (kind === '-' ? rest : undefined)
         if (value === undefined) throw new Error(`${name} is not said to be needed`)
         return value
       })
-    const environment = Object.entries(worker.environment).map(([name, text]) => [name, filled(text)] as const)
-    await understand(worker.command.map(filled), Object.fromEntries(environment))
+    for (const { environment, command } of [worker, dashboard]) {
+      const env = Object.entries(environment).map(([name, text]) => [name, filled(text)] as const)
+      // oxlint-disable-next-line no-await-in-loop -- two
+      await understand(command.map(filled), Object.fromEntries(env))
+    }
   })
 })
+
+const SECRETS: Readonly<Record<string, string>> = {
+  SPOOR_STORE: 'postgres://spoor:secret@database:5432/spoor',
+  SPOOR_DASHBOARD_TOKEN: 'long-enough',
+}
 
 describe('deploy/kubernetes', () => {
   const [document, ...others] = parseAllDocuments(read('kubernetes/crawl.yaml'))
@@ -103,9 +115,17 @@ describe('deploy/kubernetes', () => {
 
   it('starts a command that exists, with variables that exist', async () => {
     const [worker] = job.spec?.template.spec?.containers ?? []
-    const env = Object.fromEntries(
-      (worker?.env ?? []).map(({ name, value }) => [name, value ?? 'postgres://spoor:secret@database:5432/spoor']),
-    )
+    const env = Object.fromEntries((worker?.env ?? []).map(({ name, value }) => [name, value ?? SECRETS[name] ?? '']))
     await understand(worker?.args ?? [], env)
+  })
+})
+
+describe('deploy/grafana', () => {
+  it('asks for metrics that there are, and for no others', () => {
+    const text = read('grafana/spoor.json')
+    const asked = new Set([...text.matchAll(/\bspoor_[a-z_]+/g)].map(([name]) => name))
+    const names = Object.values(METRICS).map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining([...asked]))
+    expect((JSON.parse(text) as { readonly panels: readonly unknown[] }).panels.length).toBeGreaterThan(5)
   })
 })
