@@ -77,8 +77,8 @@ const broughtAlong = {
   },
 }
 
-/** What was brought along is CommonJS, and requires parts of Node. */
+/** What was brought along is CommonJS, and requires parts of Node: by this function of esbuild's, where it finds a `require`. */
 function withRequire(text) {
-  if (!text.includes('__require(')) return text
+  if (!text.includes('var __require =')) return text
   return `import { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)\n${text}`
 }

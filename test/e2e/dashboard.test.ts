@@ -6,7 +6,13 @@ import { type Browser, chromium as playwright, type Page } from 'playwright-core
 import { mustGoWithoutSandbox } from '../../src/fetch/browser/launch.ts'
 import { openTestSite, type TestSite } from '../../src/testing/site.ts'
 import { chromium } from '../support/chromium.ts'
-import { openTemporaryFolder, type RunningCommand, startSpoor, type TemporaryFolder } from '../support/command.ts'
+import {
+  openTemporaryFolder,
+  type RunningCommand,
+  startSpoor,
+  type TemporaryFolder,
+  untilRequests,
+} from '../support/command.ts'
 
 const HOSTILE = `"><img src=x onerror="window.owned=1"><script>window.owned=1</script>\u202e`
 const HOSTILE_PATH = `/404?q=%22%3E%3Cimg%20src=x%20onerror=window.owned=1%3E&r="><svg onload=window.owned=1>`
@@ -63,7 +69,7 @@ describe.skipIf(chromium === undefined)('the dashboard', () => {
     page.on('console', (message) => {
       if (message.type() === 'error') problems.push(message.text())
     })
-    await site.waitForRequests(3)
+    await untilRequests(site, 3, command)
     await page.goto(url)
   }, 60_000)
 
