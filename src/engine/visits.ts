@@ -18,7 +18,10 @@ const COUNTER_OF: Readonly<Record<Finding, CounterName>> = {
 /** Of answers that say that there is no page any more. */
 const GONE: ReadonlySet<number> = new Set([404, 410])
 
-/** To a page that has come, or to an answer that says that it is gone; any other bad answer tells nothing of it. */
+/**
+ * To a page that has come, or to an answer that says that it is gone; any other bad answer tells nothing of it. Writes into
+ * the settlement: a spread would give each page's an own hidden class on Node 20, and all that reads it the slow path.
+ */
 export function withVisit(story: Story, response: FetchResponse, settlement: Settlement): Settlement {
   const { deps, task, lease, isHit } = story
   const { visits } = task
@@ -33,6 +36,7 @@ export function withVisit(story: Story, response: FetchResponse, settlement: Set
   })
   if (answer === undefined) return settlement
   const visit = formatVisit(answer.visit)
-  if (!visits.isRound || answer.finding === undefined) return { ...settlement, visit }
-  return { ...settlement, visit, counts: { ...settlement.counts, [COUNTER_OF[answer.finding]]: 1 } }
+  if (!visits.isRound || answer.finding === undefined) return Object.assign(settlement, { visit })
+  const counts = { ...settlement.counts, [COUNTER_OF[answer.finding]]: 1 }
+  return Object.assign(settlement, { visit, counts })
 }

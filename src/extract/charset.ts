@@ -87,9 +87,9 @@ const BYTES_A_TURN = 1 << 20
 
 /** The same for a body of many megabytes: others get their turn in between. */
 export async function decodePageInTurns(bytes: Uint8Array, contentType: string | undefined): Promise<DecodedPage> {
-  const detected = detectCharset(bytes, contentType)
-  const name = detected.charset.toLowerCase()
-  if (isAsciiSuperset(name) && isAscii(bytes)) return { ...detected, text: decodeText(bytes, name) }
+  const { charset, source } = detectCharset(bytes, contentType)
+  const name = charset.toLowerCase()
+  if (isAsciiSuperset(name) && isAscii(bytes)) return { charset, source, text: decodeText(bytes, name) }
   const decoder = decoderFor(name)
   const parts: string[] = []
   for (let at = 0; at < bytes.length; at += BYTES_A_TURN) {
@@ -98,7 +98,7 @@ export async function decodePageInTurns(bytes: Uint8Array, contentType: string |
     await nextTurn()
   }
   parts.push(decoder.decode())
-  return { ...detected, text: parts.join('') }
+  return { charset, source, text: parts.join('') }
 }
 
 /** ASCII bytes mean ASCII text in all of them; these are most pages. */

@@ -9,7 +9,7 @@ import { portOf } from './thread-port.ts'
 import { type Answer, unpackFault } from './wire.ts'
 
 /** What the thread makes dies with each message: a larger nursery would only be more memory. */
-const YOUNG_MB = 12
+const YOUNG_MB = 6
 /** A thread that was told that its store is closed has this long to end by itself. */
 const END_WITHIN_MS = 2000
 
