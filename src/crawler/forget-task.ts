@@ -6,7 +6,7 @@ import { forgetExports } from '../items/export-record.ts'
 import type { Store } from '../stores/contract.ts'
 import { openStoreForWriting } from './compose.ts'
 import type { StoreLocation } from './contract.ts'
-import { identityKeyOf, roundKeyOf, scopeKeyOf, trapKeyOf } from './task-keys.ts'
+import { fileKeyOf, identityKeyOf, roundKeyOf, scopeKeyOf, trapKeyOf } from './task-keys.ts'
 
 /** Throws CONFIG_INVALID while somebody crawls it: whoever does would find nothing left, and call that the end. */
 export async function forgetTask(store: Store, task: string): Promise<void> {
@@ -15,7 +15,7 @@ export async function forgetTask(store: Store, task: string): Promise<void> {
   await frontier.clear(task)
   await forgetExports(state, task)
   const cookies = await state.keys(cookieKeysOf(task))
-  const keys = [identityKeyOf(task), scopeKeyOf(task), roundKeyOf(task), trapKeyOf(task), ...cookies]
+  const keys = [identityKeyOf(task), scopeKeyOf(task), roundKeyOf(task), fileKeyOf(task), trapKeyOf(task), ...cookies]
   await state.set(Object.fromEntries(keys.map((key) => [key, undefined])))
 }
 

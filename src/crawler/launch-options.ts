@@ -30,6 +30,8 @@ export interface LaunchTask {
    * cache has them).
    */
   readonly reload?: boolean
+  /** Name of the file that describes a crawl without a name: another file's crawl of no name is not gone on with. */
+  readonly namelessIn?: string
   /** Beside the regular expressions of the options. */
   readonly patterns?: { readonly match: readonly UrlTest[]; readonly exclude: readonly UrlTest[] }
   readonly limits?: TaskLimits

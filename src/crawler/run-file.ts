@@ -1,8 +1,8 @@
 /** Loads the file of `spoor run`: a module, TypeScript too, whose default export is a task, tasks or a crawler. */
 
 import { statSync } from 'node:fs'
-import { extname } from 'node:path'
-import type { ResolvedOptions } from '../config/options.ts'
+import { basename, extname } from 'node:path'
+import { OPTIONS, type ResolvedOptions } from '../config/options.ts'
 import { CrawlError } from '../core/errors.ts'
 import type { Seeds } from '../engine/feed.ts'
 import type { RunFile } from './contract.ts'
@@ -23,13 +23,21 @@ const MAX_FRAMES = 4
 export async function planRunFile(file: RunFile, options: ResolvedOptions): Promise<RunPlan> {
   const exported = await loadDefault(file)
   const given = new Set(file.given)
-  if (isCrawler(exported)) return only(exported[PLAN]({ options, given, seeds: file.urls }), file)
+  if (isCrawler(exported)) return only(asNameless(exported[PLAN]({ options, given, seeds: file.urls }), file), file)
   const tasks = Array.isArray(exported) ? (exported as unknown[]) : [exported]
   if (tasks.length === 0) throw invalid(`${file.name}: expected at least one task in the list, found none`)
   if (tasks.some((task) => typeof task !== 'object' || task === null)) throw wrongKind(file, exported)
   const fallback = { handler: { kind: 'page-record' as const }, handlerTimeoutMs: HANDLER_TIMEOUT_MS }
   const planned = inFile(file, () => planTasks(tasks, { options, given, fallback }))
   return only({ options: withBrowser(options, planned), tasks: planned }, file)
+}
+
+/** A crawler that says no task, run without --task, has the name that all such have. */
+function asNameless(plan: ReturnType<Crawler[typeof PLAN]>, { path, given }: RunFile): typeof plan {
+  const [single, another] = plan.tasks
+  const isNamed = given.includes('task') || plan.options.task !== OPTIONS.task.default
+  if (single === undefined || another !== undefined || isNamed) return plan
+  return { ...plan, tasks: [{ ...single, namelessIn: basename(path) }] }
 }
 
 /** The task that was asked for by name, with the URLs that were given. */

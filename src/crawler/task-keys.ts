@@ -15,6 +15,11 @@ export function roundKeyOf(task: string): string {
   return `round/${task}`
 }
 
+/** The file whose crawl it is, where that has no name of its own. */
+export function fileKeyOf(task: string): string {
+  return `file/${task}`
+}
+
 /** Budgets of the trap guard. */
 export function trapKeyOf(task: string): string {
   return `traps/${task}`

@@ -12,6 +12,7 @@ import type { Store } from '../stores/contract.ts'
 import { createIdentity } from '../url/identity.ts'
 import { type Parts, withJars } from './compose.ts'
 import type { TaskLaunch } from './launch-options.ts'
+import { checkFile } from './nameless.ts'
 import { openTaskExport, type TaskExport } from './task-export.ts'
 import { renderSettingsOf, requestHeadersOf, taskSettingsOf } from './settings.ts'
 import { forgetTask } from './forget-task.ts'
@@ -45,6 +46,7 @@ export async function openTask(parts: Parts, launch: TaskLaunch): Promise<OpenTa
   await frontier.openTask({ ...settings })
   await state.set({ [identityKeyOf(options.task)]: JSON.stringify(options.identity) })
   const before = await frontier.stats(options.task)
+  await checkFile(parts.store, launch, before)
   const round = await beginRound(parts.store, launch, before)
 
   const scope = await openTaskScope(launch, { state, random: launch.random })

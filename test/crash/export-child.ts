@@ -1,4 +1,4 @@
-/** A process that exports a growing list of items and is killed on the way: `export-child.ts FOLDER FILE COUNT`. */
+/** A process that exports a growing list of items and is killed on the way: `export-child.ts FOLDER FILE COUNT [ITEMS A PART]`. */
 
 import { readFile, readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import type { ItemStore } from '../../src/items/contract.ts'
 import { openExport } from '../../src/items/export.ts'
 import { itemAt } from './export-items.ts'
 
-const [folder = '', file = '', countText = '0'] = process.argv.slice(2)
+const [folder = '', file = '', countText = '0', partText] = process.argv.slice(2)
 const count = Number(countText)
 let settled = 0
 
@@ -52,6 +52,7 @@ const exported = await openExport({
   items,
   state,
   openDatabase: (path) => new DatabaseSync(path),
+  ...(partText === undefined ? {} : { rotate: { items: Number(partText) } }),
 })
 // what an earlier run had settled is there at once
 settled = exported.count

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,8 +14,13 @@ const COUNT = 5000
 const KILLS = 6
 
 /** Runs the child until it has written `killAt` items, then kills it; undefined: to its end. Answers whether it ended. */
-async function run(folder: string, file: string, killAt: number | undefined): Promise<boolean> {
-  const child = spawn(process.execPath, ['--import', 'jiti/register', CHILD, folder, file, String(COUNT)], {
+async function run(
+  folder: string,
+  { file, perPart }: { readonly file: string; readonly perPart?: number },
+  killAt?: number,
+): Promise<boolean> {
+  const part = perPart === undefined ? [] : [String(perPart)]
+  const child = spawn(process.execPath, ['--import', 'jiti/register', CHILD, folder, file, String(COUNT), ...part], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let hasEnded = false
@@ -39,9 +44,9 @@ describe.each([
     try {
       for (let kill = 1; kill <= KILLS; kill += 1) {
         const killAt = Math.floor(((kill - random()) * COUNT) / KILLS)
-        await run(folder, file, killAt)
+        await run(folder, { file }, killAt)
       }
-      expect(await run(folder, file, undefined)).toBe(true)
+      expect(await run(folder, { file })).toBe(true)
       const found = await read(file)
       expect(found).toHaveLength(COUNT)
       expect(found).toEqual(Array.from({ length: COUNT }, (_, index) => itemAt(index + 1)))
@@ -50,3 +55,28 @@ describe.each([
     }
   })
 })
+
+it(
+  'an export in parts whose process is killed holds each item exactly once, in parts of one size',
+  {
+    timeout: 300_000,
+  },
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'spoor-kill-'))
+    const file = join(folder, 'out.jsonl')
+    const perPart = 700
+    const random = seededRandom(5)
+    try {
+      // one of them right at the end of a part
+      for (const at of [0, 2 * perPart, Math.floor(random() * COUNT)]) await run(folder, { file, perPart }, at)
+      expect(await run(folder, { file, perPart })).toBe(true)
+      const names = (await readdir(folder)).filter((name) => name.endsWith('.jsonl')).toSorted()
+      expect(names).toEqual(Array.from({ length: 8 }, (_, index) => `out-0000${index + 1}.jsonl`))
+      const parts = await Promise.all(names.map((name) => readJsonl(join(folder, name))))
+      expect(parts.map((part) => part.length)).toEqual([...Array.from({ length: 7 }, () => perPart), 100])
+      expect(parts.flat()).toEqual(Array.from({ length: COUNT }, (_, index) => itemAt(index + 1)))
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  },
+)

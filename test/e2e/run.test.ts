@@ -224,3 +224,23 @@ it.each([
   expect(run.stderr).toContain(message)
   expect(run.code).toBe(2)
 })
+
+const crawler = (title: string): string => `
+import { Crawler } from 'spoor'
+export default new Crawler({ requestHandler: () => ({ is: '${title}' }) })`
+
+it('refuses to go on with the crawl of no name that another file has begun', async () => {
+  await using site = await openTestSite({ '/': { title: 'A', links: ['/b'] }, '/b': { title: 'B' } })
+  await using folder = await openProject({ 'one.ts': crawler('one'), 'two.ts': crawler('two') })
+  const run = (...args: string[]) => runSpoor(['run', ...args, '--no-robots', '--quiet'], { cwd: folder.path })
+  expect(await run('one.ts', site.url('/'))).toMatchObject({ code: 0 })
+  expect(await run('one.ts', site.url('/b'))).toMatchObject({ code: 0 })
+
+  const refused = await run('two.ts', site.url('/'))
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain('is that of one.ts, and two.ts gives its own no name')
+  expect(await run('two.ts', site.url('/'), '--task', 'two')).toMatchObject({ code: 0 })
+  expect(await run('two.ts', site.url('/'), '--task', 'default')).toMatchObject({ code: 0 })
+  expect(await run('two.ts', site.url('/'), '--fresh', '-o', 'two.jsonl')).toMatchObject({ code: 0 })
+  expect((await run('one.ts', site.url('/'))).code).toBe(2)
+}, 60_000)
