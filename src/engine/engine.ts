@@ -71,6 +71,8 @@ class EngineLoop implements Engine {
   #resolve: (reason: FinishReason) => void = () => undefined
   #reject: (error: unknown) => void = () => undefined
   #ended: Settlement[] = []
+  /** Given to the store, which has not answered yet. */
+  #settling: readonly Settlement[] = []
   /** Cancels the turn that is due soon. */
   #soon: (() => void) | undefined
   #turn: 'none' | 'asked' | 'running' | 'running, asked again' = 'none'
@@ -102,7 +104,7 @@ class EngineLoop implements Engine {
       frontier: deps.store.frontier,
       clock: deps.clock,
       leaseMs: options.leaseMs,
-      active: () => this.#active.values(),
+      active: () => this.#held(),
       signal: this.#abort.signal,
     })
     this.#setTimers()
@@ -162,6 +164,12 @@ class EngineLoop implements Engine {
     this.wake()
   }
 
+  /** A lease whose request has ended is still needed until the store has settled it: that may have to wait for others. */
+  #held(): readonly Lease[] {
+    const ended = [...this.#ended, ...this.#settling].map(({ lease }) => lease)
+    return [...this.#active.values(), ...ended]
+  }
+
   #askTurn(): void {
     if (this.#over) return
     if (this.#turn === 'running') this.#turn = 'running, asked again'
@@ -208,6 +216,7 @@ class EngineLoop implements Engine {
     const { frontier } = deps.store
     const batch = this.#ended
     this.#ended = []
+    this.#settling = batch
     const isOpen = this.#reason === undefined && !this.#paused && !this.#bodies.isUsedUp
     const free = isOpen ? Math.max(0, this.#maxConcurrency - this.#active.size) : 0
     // one call after the other in one turn of the event loop: a store can make them one transaction
@@ -217,6 +226,7 @@ class EngineLoop implements Engine {
     const [first, ...others] = this.#roster.groups()
     const leasing = free > 0 && first !== undefined ? frontier.lease(this.#leaseOptions(first, free)) : []
     const [answers, leases] = await Promise.all([settling, leasing, saving])
+    this.#settling = []
     this.#acknowledge(batch, answers)
     this.#processAll(leases, askedAtMs)
     if (others.length === 0 || free <= 0) return leases.length >= free

@@ -225,7 +225,7 @@ export interface Frontier {
   add(requests: readonly StoredRequest[]): Promise<readonly AddAnswer[]>
   /** May give fewer than `max`, also none although there is work: then `waitForWork`. */
   lease(options: LeaseOptions): Promise<readonly Lease[]>
-  /** False: the lease is lost. */
+  /** False: the lease is lost, or being settled at this moment. */
   renew(leases: readonly Lease[], leaseMs: number): Promise<readonly boolean[]>
   /**
    * Requests of these leases go out only now, more than START_SLACK_MS after they were leased (a connection had to be

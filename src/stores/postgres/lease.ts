@@ -288,21 +288,25 @@ function leaseOf(session: Session, row: TakenRow, queue: Queue): OwnPart {
   }
 }
 
+/** Rows that another transaction has locked are being settled, or taken back: those are not waited for. */
 const RENEW = `WITH held AS (
     SELECT l.id FROM json_to_recordset($1::json) AS x(id bigint, token bigint)
-    JOIN @leases l ON l.id = x.id AND l.token = x.token AND l.owner_id = $2::int ORDER BY l.id FOR UPDATE OF l)
+    JOIN @leases l ON l.id = x.id AND l.token = x.token AND l.owner_id = $2::int ORDER BY l.id FOR UPDATE OF l SKIP LOCKED)
   UPDATE @leases l SET expires_at = (SELECT @now()) + $3::float8 FROM held WHERE l.id = held.id RETURNING l.id, l.token`
 
 export async function renew(session: Session, leases: readonly Lease[], leaseMs: number): Promise<readonly boolean[]> {
   const own = ownLeases(session, leases)
   if (own.length === 0) return leases.map(() => false)
-  const rows = await session.link.run((connection) =>
-    connection.rows<{ readonly id: number; readonly token: number }>(
-      RENEW,
-      JSON.stringify(own),
-      session.ownerId,
-      leaseMs,
-    ),
+  // a worker that has stopped may hold all that the other connections wait for
+  const rows = await session.link.run(
+    (connection) =>
+      connection.rows<{ readonly id: number; readonly token: number }>(
+        RENEW,
+        JSON.stringify(own),
+        session.ownerId,
+        leaseMs,
+      ),
+    { urgent: true },
   )
   const renewed = new Map(rows.map(({ id, token }) => [id, token]))
   return leases.map(({ id, token }) => {

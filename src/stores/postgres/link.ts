@@ -7,7 +7,7 @@ import type { Random } from '../../util/random.ts'
 import type { Connection } from './connection.ts'
 import { closedError, isCollision, isConnectionLoss, READ_ONLY, stateOf, storeError, unavailable } from './errors.ts'
 import { createPool } from './pool.ts'
-import type { Pool } from './pool.ts'
+import type { Pool, Urgency } from './pool.ts'
 
 export type Statement = readonly [sql: string, ...values: readonly unknown[]]
 
@@ -28,7 +28,7 @@ export interface Transaction<T> {
 
 export interface Link {
   /** Work that may be done twice: when its connection is lost it is done again on another. */
-  run<T>(work: (connection: Connection) => Promise<T>): Promise<T>
+  run<T>(work: (connection: Connection) => Promise<T>, urgency?: Urgency): Promise<T>
   /** Done exactly once, also when the answer to the commit was lost. */
   transact<T>(transaction: Transaction<T>): Promise<T>
   /** Waits for what is under way; whatever comes later is refused. */
@@ -92,7 +92,7 @@ export function createLink(options: LinkOptions): Link {
   }
 
   return {
-    run: (work) => enter(() => persist(() => pool.with(work))),
+    run: (work, urgency) => enter(() => persist(() => pool.with(work, urgency))),
     transact: (transaction) =>
       enter(async () => {
         if (readOnly) throw refused()

@@ -11,10 +11,15 @@ export interface PoolOptions {
   readonly location: string
 }
 
+/** Work that must not wait for the rest of it: `urgent` has one more connection, should all others be lent. */
+export interface Urgency {
+  readonly urgent?: boolean
+}
+
 export interface Pool {
   /** Closed: no connection will be made any more. */
   readonly gone: boolean
-  with<T>(work: (connection: Connection) => Promise<T>): Promise<T>
+  with<T>(work: (connection: Connection) => Promise<T>, urgency?: Urgency): Promise<T>
   close(): Promise<void>
 }
 
@@ -22,14 +27,16 @@ export function createPool({ connect, location }: PoolOptions): Pool {
   const idle: Connection[] = []
   const busy = new Set<Connection>()
   const waiting: (() => void)[] = []
+  const urgentWaiting: (() => void)[] = []
   /** Sessions that the server may believe in still, with all their locks. */
   const lost = new Set<string>()
   let places = MAX_CONNECTIONS
   let gone = false
 
-  async function take(): Promise<Connection> {
-    if (places === 0) await new Promise<void>((resolve) => void waiting.push(resolve))
-    else places--
+  async function take(urgent: boolean): Promise<Connection> {
+    const least = urgent ? -1 : 0
+    if (places > least) places--
+    else await new Promise<void>((resolve) => void (urgent ? urgentWaiting : waiting).push(resolve))
     if (gone) throw closedError(location)
     for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
       if (connection.alive) return connection
@@ -46,16 +53,18 @@ export function createPool({ connect, location }: PoolOptions): Pool {
       if (connection.alive && !gone) idle.push(connection)
       else if (!gone) lost.add(connection.backend)
     }
-    const next = waiting.shift()
-    if (next === undefined) places++
-    else next()
+    places++
+    const next = urgentWaiting.shift() ?? (places > 0 ? waiting.shift() : undefined)
+    if (next === undefined) return
+    places--
+    next()
   }
 
-  async function lend<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  async function lend<T>(work: (connection: Connection) => Promise<T>, { urgent = false }: Urgency = {}): Promise<T> {
     let connection: Connection | undefined
     let fault: unknown
     try {
-      connection = await take()
+      connection = await take(urgent)
       busy.add(connection)
       return await work(connection)
     } catch (error) {
@@ -73,7 +82,7 @@ export function createPool({ connect, location }: PoolOptions): Pool {
     with: lend,
     close: async () => {
       gone = true
-      for (const wake of waiting.splice(0)) wake()
+      for (const wake of [...urgentWaiting.splice(0), ...waiting.splice(0)]) wake()
       await Promise.all([...idle, ...busy].map((connection) => connection.close()))
     },
   }
