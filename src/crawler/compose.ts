@@ -101,6 +101,8 @@ interface Closeable {
 
 /** Opened in this order, closed in the reverse one, also when one cannot be had. Rejects with STORE_… and CONFIG_INVALID. */
 export async function openParts(options: ResolvedOptions, extras: PartsExtras): Promise<Parts> {
+  // before a folder is made
+  if (options.cache !== 'off' && extras.opened?.cacheStore === undefined) requireCodec(codecOf(options))
   const opened: Closeable[] = []
   const close = async (): Promise<void> => {
     const faults: unknown[] = []
@@ -259,6 +261,11 @@ export function cacheKindOf({ dir, store, cacheStore }: Pick<CachePlace, 'dir' |
   throw new CrawlError('CONFIG_INVALID', { context: { problem } })
 }
 
+/** Not every machine of a store need have the same Node. */
+function codecOf(place: CachePlace): CodecName {
+  return place.cacheCodec ?? (cacheKindOf(place) === 'shared' ? COMMON_CODEC : DEFAULT_CODEC)
+}
+
 /** Everything about a cache but the crawl itself. `create` false: of a shared one that is not there, STORE_UNAVAILABLE. */
 export async function openCacheStore(
   place: CachePlace,
@@ -266,8 +273,7 @@ export async function openCacheStore(
 ): Promise<CacheStore> {
   const { dir, store: url = '', cacheMaxBytes } = place
   const kind = cacheKindOf(place)
-  // not every machine of a store need have the same Node
-  const codec = place.cacheCodec ?? (kind === 'shared' ? COMMON_CODEC : DEFAULT_CODEC)
+  const codec = codecOf(place)
   requireCodec(codec)
   const cap = cacheMaxBytes === undefined ? {} : { maxBytes: cacheMaxBytes }
   switch (kind) {

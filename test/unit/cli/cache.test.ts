@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import * as zlib from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CacheStore, NewCacheEntry } from '../../../src/cache/contract.ts'
 import { cacheKeyOf } from '../../../src/cache/key.ts'
@@ -92,6 +93,15 @@ describe('spoor cache', () => {
     expect((await cache('ls')).stdout).toContain('http://packed.test/')
     expect((await cache('ls', '--cache-store', 'files')).stdout).toContain(PAGE)
   })
+})
+
+it.skipIf('zstdCompress' in zlib)('a crawl refuses a codec that this Node lacks before it makes a folder', async () => {
+  const { code, stderr } = await runCommand(['crawl', PAGE, '--cache-codec', 'zstd'], { cwd })
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/^spoor: --cache-codec zstd: expected brotli, zlib or none/) as string,
+  })
+  expect(await readdir(cwd)).toEqual([])
 })
 
 describe('spoor cache ls', () => {
