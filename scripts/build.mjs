@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
-import { bundlePackage } from './bundle.mjs'
+import { BUNDLED, bundlePackage } from './bundle.mjs'
 
 const root = dirname(import.meta.dirname)
 const dist = join(root, 'dist')
@@ -35,6 +35,7 @@ if (status !== 0) {
 }
 await bundlePackage(root, fresh)
 await bundlePage(join(root, 'src/dashboard/ui'), join(fresh, 'dashboard/page'))
+writeLicences(join(fresh, 'graph/licences.txt'), BUNDLED)
 chmodSync(join(fresh, 'cli/main.js'), 0o755)
 if (existsSync(dist)) renameSync(dist, old)
 renameSync(fresh, dist)
@@ -62,8 +63,23 @@ async function bundlePage(from, to) {
     logLevel: 'warning',
   })
   for (const name of ['index.html', 'icon.svg']) copyFileSync(join(from, name), join(to, name))
-  const licences = ['preact', 'uplot', 'prom-client', 'tdigest', 'bintrees', '@opentelemetry/api'].map(
-    (name) => `${name}\n\n${readFileSync(join(root, 'node_modules', name, 'LICENSE'), 'utf8').trim()}\n`,
-  )
-  writeFileSync(join(to, 'licences.txt'), licences.join('\n'))
+  writeLicences(join(to, 'licences.txt'), [
+    'preact',
+    'uplot',
+    'prom-client',
+    'tdigest',
+    'bintrees',
+    '@opentelemetry/api',
+  ])
+}
+
+/** What is passed on is passed on with its licence. */
+function writeLicences(file, names) {
+  const licences = names.map((name) => {
+    const folder = join(root, 'node_modules', name)
+    const found = ['LICENSE', 'LICENSE.txt'].find((candidate) => existsSync(join(folder, candidate)))
+    if (found === undefined) throw new Error(`${name} has no licence that could be passed on`)
+    return `${name}\n\n${readFileSync(join(folder, found), 'utf8').trim()}\n`
+  })
+  writeFileSync(file, licences.join('\n'))
 }

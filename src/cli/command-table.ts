@@ -103,7 +103,7 @@ const CRAWLS: readonly CommandSpec[] = [
     usage: ['-o FILE [options]', '--stats [options]'],
     details: [
       'Links are kept by a crawl with --graph; of one without it there are the URLs alone, and the page on which each was found.',
-      'The ending of FILE says what is written: .dot (Graphviz), .graphml (Gephi, yEd), .csv (a line a link). --format nodes.csv is a line a URL.',
+      'The ending of FILE says what is written: .dot (Graphviz), .graphml (Gephi, yEd), .csv (a line a link), .svg (a picture) and .html (a picture to search, move and click). --format nodes.csv is a line a URL.',
       '--stats tells what is linked most, which links are broken and where they are, what nothing leads to, how deep the pages lie, and where redirects lead.',
     ],
     examples: [

@@ -114,7 +114,8 @@ export interface GraphSource {
   items(): AsyncIterable<string>
 }
 
-export type GraphFormat = 'dot' | 'graphml' | 'csv' | 'nodes.csv'
+export type GraphTextFormat = 'dot' | 'graphml' | 'csv' | 'nodes.csv'
+export type GraphFormat = GraphTextFormat | 'svg' | 'html'
 
 /** A list that is cut, with how many there are. */
 export interface Listed<T> {

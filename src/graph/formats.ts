@@ -1,13 +1,13 @@
 /** The link graph as files that other programs read: DOT, GraphML and CSV, written as they are read. */
 
-import type { GraphFormat, GraphNode, GraphSource, StoredLink } from './contract.ts'
+import type { GraphTextFormat, GraphNode, GraphSource, StoredLink } from './contract.ts'
 
 /** Pieces of the file. */
-export function formatGraph(source: GraphSource, format: GraphFormat): AsyncIterable<string> {
+export function formatGraph(source: GraphSource, format: GraphTextFormat): AsyncIterable<string> {
   return WRITERS[format](source)
 }
 
-const WRITERS: Readonly<Record<GraphFormat, (source: GraphSource) => AsyncIterable<string>>> = {
+const WRITERS: Readonly<Record<GraphTextFormat, (source: GraphSource) => AsyncIterable<string>>> = {
   dot: formatDot,
   graphml: formatGraphml,
   csv: formatEdges,
@@ -114,9 +114,9 @@ function numbersOf({ status, depth }: Pick<GraphNode, 'status' | 'depth'>): Read
 }
 
 /** What a picture colours a node by. */
-type NodeClass = 'ok' | 'redirected' | 'failed' | 'skipped' | 'waiting' | 'unmet'
+export type NodeClass = 'ok' | 'redirected' | 'failed' | 'skipped' | 'waiting' | 'unmet'
 
-function classOf({ state, finalUrl, reason }: Pick<GraphNode, 'state' | 'finalUrl' | 'reason'>): NodeClass {
+export function classOf({ state, finalUrl, reason }: Pick<GraphNode, 'state' | 'finalUrl' | 'reason'>): NodeClass {
   if (state === 'done') return finalUrl === undefined ? 'ok' : 'redirected'
   if (state === 'failed' || state === 'unmet') return state
   if (state === 'skipped') return reason === 'duplicate' ? 'redirected' : 'skipped'

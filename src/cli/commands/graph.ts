@@ -11,7 +11,7 @@ import { withReader } from '../reading.ts'
 import { clean, columns, plural, tally } from '../text.ts'
 import { writeResult } from '../write-result.ts'
 
-const FORMATS = ['dot', 'graphml', 'csv', 'nodes.csv'] as const satisfies readonly GraphFormat[]
+const FORMATS = ['dot', 'graphml', 'csv', 'nodes.csv', 'svg', 'html'] as const satisfies readonly GraphFormat[]
 /** Of each list on a terminal; and with --json. */
 const SHOWN = 10
 const LISTED = 1000

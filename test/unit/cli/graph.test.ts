@@ -45,7 +45,7 @@ describe('spoor graph', () => {
   it.each([
     [['graph'], /expected either -o FILE or --stats/],
     [['graph', '--stats', '-o', 'x.dot'], /expected either -o FILE or --stats/],
-    [['graph', '-o', 'x.txt'], /can be written as dot, graphml, csv, nodes\.csv.*found x\.txt/],
+    [['graph', '-o', 'x.txt'], /can be written as dot, graphml, csv, nodes\.csv, svg, html.*found x\.txt/],
     [['graph', '-o', 'x.dot', '--format', 'parquet'], /found parquet/],
     [['graph', '-o', '-', '--format', 'dot', '--json'], /-o -: stdout cannot carry both/],
     [['export', '-o', 'x.jsonl', '--format', 'dot'], /--format takes one of jsonl, csv, sqlite, parquet; found "dot"/],
