@@ -96,7 +96,7 @@ function liveTests({ it }: ExporterSuiteRunner, kit: Kit, isRowOfBytes: boolean)
     kit.inFolder(async (file) => {
       const position = await kit.begin(file, kit.items)
       strictEqual(await kit.format.open({ file, position: 'no position' }), undefined)
-      await rm(file)
+      await (kit.format.remove?.(file) ?? rm(file))
       strictEqual(await kit.format.open({ file, position }), undefined)
     }))
   if (isRowOfBytes) byteTests(it, kit)

@@ -7,6 +7,7 @@ import type { Store } from '../contract.ts'
 import { openPostgresCache as openCache } from './cache/open.ts'
 import { openPostgresStore as openStore } from './store.ts'
 
+export { postgresTable, type PostgresTableOptions } from './table-export.ts'
 export type { CacheStore, Store }
 
 export interface PostgresStoreOptions {
