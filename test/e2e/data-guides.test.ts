@@ -84,7 +84,18 @@ it('each guide with a program is run', async () => {
   const guides = await readdir(join(root, 'docs/guides'))
   const withPrograms = guides.filter((file) => readFileSync(join(root, 'docs/guides', file), 'utf8').includes('```ts'))
   // those of the tasks: guides.test.ts; of politeness, of going on and so on: tool-guides.test.ts
-  const elsewhere = ['tasks', 'polite', 'resume', 'machines', 'stores', 'exporters', 'testing', 'crawlee', 'scrapy']
+  const elsewhere = [
+    'tasks',
+    'recrawl',
+    'polite',
+    'resume',
+    'machines',
+    'stores',
+    'exporters',
+    'testing',
+    'crawlee',
+    'scrapy',
+  ]
   const here = ['extract', 'render', 'results', 'sources']
   expect(withPrograms.toSorted()).toEqual([...here, ...elsewhere].map((name) => `${name}.md`).toSorted())
 })

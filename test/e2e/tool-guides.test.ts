@@ -19,6 +19,9 @@ let site: testing.TestSite
 beforeAll(async () => {
   site = await testing.openTestSite({
     '/robots.txt': { body: 'User-agent: *\nDisallow: /private/' },
+    '/sitemap.xml': {
+      body: '<urlset><url><loc>https://example.com/</loc><lastmod>2020-01-01</lastmod></url></urlset>',
+    },
     '/': { title: 'Shelf', links: ['/list/2', '/book/1'] },
     '/list/2': { title: 'More', links: ['/book/2'] },
     '/book/1': html('<title>One</title><p class=price>12 €'),
@@ -141,6 +144,7 @@ const GUIDES: readonly (readonly [
   check: (ran: Ran) => Promise<void> | void,
 ])[] = [
   ['polite', [], () => undefined],
+  ['recrawl', [], () => undefined],
   [
     'resume',
     [],
