@@ -3,7 +3,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../core/clock.ts'
 
-export type Terminal = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+export type Terminal = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
 
 export interface CliHost {
   /** Without the names of node and of the script. */

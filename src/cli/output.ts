@@ -28,7 +28,9 @@ export interface Output {
   log(line: string): void
   /** Shows a line that the next one replaces; `tail` is cut to the room that is left. Only when live. */
   status(line: string, tail?: string): void
-  /** Takes the live line away. */
+  /** The same of several lines, each cut to the terminal; the first alone where that is too low. */
+  screen(lines: readonly string[]): void
+  /** Takes the live lines away. */
   clearStatus(): void
   /** Whoever read stdout has gone: nothing more can be said there. */
   isGone(): boolean
@@ -36,6 +38,19 @@ export interface Output {
 }
 
 const CLEAR_LINE = '\r\u001b[2K'
+const UP = '\u001b[1A'
+/** A lower terminal gets one line. */
+const LEAST_ROWS = 12
+const MAX_LINES = 8
+
+/** Takes lines away that are as long as these, from below; where the terminal has become narrower, they take more rows. */
+function eraser(lines: readonly string[], width: number): string {
+  const rows = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / width)), 0)
+  return CLEAR_LINE + (UP + CLEAR_LINE).repeat(rows - 1)
+}
+
+const cutEnd = (text: string, width: number): string =>
+  text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`
 
 /** Messages keep their own line ends; what came from elsewhere cannot steer the terminal. */
 const safeLines = (text: string): string => text.split('\n').map(clean).join('\n')
@@ -49,10 +64,15 @@ function isLive(terminal: Terminal, env: CliHost['env']): boolean {
 export function createOutput(host: CliHost, { json, quiet }: OutputOptions): Output {
   const results = createSink(host.stdout)
   const live = !quiet && isLive(host.stderr, host.env)
-  let shown = false
+  let shown: readonly string[] = []
   const clearStatus = (): void => {
-    if (shown) host.stderr.write(CLEAR_LINE)
-    shown = false
+    if (shown.length > 0) host.stderr.write(eraser(shown, widthOf(host.stderr)))
+    shown = []
+  }
+  const show = (lines: readonly string[]): void => {
+    const erase = shown.length > 0 ? eraser(shown, widthOf(host.stderr)) : CLEAR_LINE
+    host.stderr.write(erase + lines.join('\n'))
+    shown = lines
   }
   const say = (text: string): void => {
     clearStatus()
@@ -81,8 +101,13 @@ export function createOutput(host: CliHost, { json, quiet }: OutputOptions): Out
       const width = widthOf(host.stderr) - 1
       const head = clean(line).slice(0, width)
       const room = width - head.length - 2
-      host.stderr.write(CLEAR_LINE + head + (tail === '' || room < 8 ? '' : `  ${cutMiddle(clean(tail), room)}`))
-      shown = true
+      show([head + (tail === '' || room < 8 ? '' : `  ${cutMiddle(clean(tail), room)}`)])
+    },
+    screen: (lines) => {
+      if (!live) return
+      const width = widthOf(host.stderr) - 1
+      const isLow = (host.stderr.rows ?? LEAST_ROWS) < LEAST_ROWS
+      show(lines.slice(0, isLow ? 1 : MAX_LINES).map((line) => cutEnd(clean(line), width)))
     },
     clearStatus,
     isGone: results.isGone,

@@ -12,6 +12,7 @@ import type { GraphFormat, ReportFacts, Survey } from '../graph/contract.ts'
 import type { RobotsVerdict } from '../robots/contract.ts'
 import type { StorePort } from '../stores/contract.ts'
 import type { CacheAccess, CacheLocation } from './cache-contract.ts'
+import type { HostFigure } from './host-figures.ts'
 import type { Trace, TraceHop } from './trace.ts'
 
 export type { CacheAccess, CacheLocation, EngineEvent, ExtractSchema, FinishReason, StorePort, Trace, TraceHop }
@@ -106,8 +107,15 @@ export interface ProgressSnapshot {
   readonly inFlight: number
   readonly fromCache: number
   readonly pagesPerSecond?: number
-  /** Requests waiting at each depth. */
-  readonly levels?: readonly number[]
+  /** Requests waiting at each depth, as far as there are some. */
+  readonly levels?: readonly { readonly depth: number; readonly waiting: number }[]
+  /** Hosts that this process sent most to, and those that answer most slowly. */
+  readonly busiestHosts?: readonly HostFigure[]
+  readonly slowestHosts?: readonly HostFigure[]
+  /** Absent while nobody can tell. */
+  readonly etaMs?: number
+  /** Processes of this run. */
+  readonly processes?: number
   readonly lastUrl?: string
   readonly errors?: Readonly<Partial<Record<FailureClass, number>>>
 }

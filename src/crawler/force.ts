@@ -2,6 +2,7 @@
 
 import type { EngineDeps, EngineEvent, FinishReason } from '../engine/contract.ts'
 import { startEngine } from '../engine/engine.ts'
+import type { FetchResult } from '../fetch/contract.ts'
 import type { CrawlForce } from './contract.ts'
 import type { Parts } from './compose.ts'
 import type { LaunchOptions } from './launch-options.ts'
@@ -18,10 +19,19 @@ export interface EngineForceStart {
   readonly launch: Pick<LaunchOptions, 'options' | 'clock' | 'random' | 'log'>
   readonly fed: Promise<unknown>
   readonly onEvent: (event: EngineEvent) => void
+  readonly onFetched?: (url: string, ms: number) => void
   readonly afterSettle?: () => void
 }
 
-export function startEngineForce({ parts, tasks, launch, fed, onEvent, afterSettle }: EngineForceStart): CrawlForce {
+export function startEngineForce({
+  parts,
+  tasks,
+  launch,
+  fed,
+  onEvent,
+  onFetched,
+  afterSettle,
+}: EngineForceStart): CrawlForce {
   const { options, clock, random, log } = launch
   const reporter = startReporting({ store: parts.store, clock })
   const tracePage = createPageTracer()
@@ -41,13 +51,8 @@ export function startEngineForce({ parts, tasks, launch, fed, onEvent, afterSett
     },
     onFetched: (url, ms, result) => {
       reporter.noteFetch(ms)
-      publish('spoor:fetch', () => ({
-        url,
-        ms,
-        ...(result.status === undefined ? {} : { status: result.status }),
-        ...(result.kind === 'failure' ? { failure: result.failure } : {}),
-        bytes: result.wireBytes,
-      }))
+      onFetched?.(url, ms)
+      publish('spoor:fetch', () => fetchMessage(url, ms, result))
     },
     ...(tracePage === undefined ? {} : { tracePage }),
   }
@@ -74,6 +79,16 @@ export function startEngineForce({ parts, tasks, launch, fed, onEvent, afterSett
       if (tuning.delayMs !== undefined) for (const task of tasks) task.setDelay(tuning.delayMs)
       engine.tune(tuning)
     },
+  }
+}
+
+function fetchMessage(url: string, ms: number, result: FetchResult): object {
+  return {
+    url,
+    ms,
+    ...(result.status === undefined ? {} : { status: result.status }),
+    ...(result.kind === 'failure' ? { failure: result.failure } : {}),
+    bytes: result.wireBytes,
   }
 }
 

@@ -36,6 +36,8 @@ import { checkStdout } from './task-export.ts'
 
 /** How often the live figures are taken from the store. */
 const REFRESH_MS = 500
+/** Levels are looked at once in so many times. */
+const LEVELS_EVERY = 4
 /** Seeds that are no URL are counted; only the first ones are shown. */
 const SHOWN_PROBLEMS = 5
 
@@ -66,7 +68,12 @@ class Run implements CrawlRun {
 
   constructor(options: LaunchOptions) {
     this.#options = options
-    this.#tally = createTally(() => options.clock.monotonicMs())
+    const { maxPages, processes } = options.options
+    this.#tally = createTally({
+      monotonicMs: () => options.clock.monotonicMs(),
+      maxPages,
+      processes: options.openForce === undefined ? 1 : processes,
+    })
     this.#room = roomOf(options)
     this.done = this.#run()
   }
@@ -244,6 +251,7 @@ class Run implements CrawlRun {
       launch: this.#options,
       fed,
       onEvent,
+      onFetched: this.#tally.fetched,
       afterSettle: () => {
         for (const { exports } of tasks) exports?.pumpSoon()
       },
@@ -291,11 +299,20 @@ class Run implements CrawlRun {
     if (this.#problems <= SHOWN_PROBLEMS) this.#options.onWarning(`a seed is passed over: ${problem}`)
   }
 
+  /** Of several tasks nobody asks for the levels of all. */
+  async #refreshLevels({ store }: Parts): Promise<void> {
+    const [task, another] = this.#options.tasks
+    if (task === undefined || another !== undefined) return
+    this.#tally.refreshLevels(await store.frontier.levels(task.options.task))
+  }
+
   /** Takes figures from the store now and then; what other processes do is seen by them alone. */
   #watch(parts: Parts, tasks: readonly RunningTask[]): () => void {
     const { clock, options, openForce } = this.#options
     const stop = new AbortController()
+    let looks = 0
     const look = async (): Promise<void> => {
+      if (looks++ % LEVELS_EVERY === 0) await this.#refreshLevels(parts)
       const { stats, shown } = await this.#stats(parts, tasks)
       this.#tally.refresh(shown)
       if (openForce === undefined) return

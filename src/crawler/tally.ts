@@ -2,11 +2,13 @@
 
 import type { FailureClass } from '../core/outcome.ts'
 import type { EngineEvent } from '../engine/contract.ts'
-import type { FrontierStats } from '../frontier/contract.ts'
+import type { FrontierStats, LevelStats } from '../frontier/contract.ts'
 import { COUNTERS_AT_ZERO } from '../frontier/counters.ts'
 import type { ProgressSnapshot } from './contract.ts'
+import { createHostFigures, type HostFigures } from './host-figures.ts'
+import { createPace } from './pace.ts'
 
-const WINDOW_MS = 10_000
+const SHOWN_HOSTS = 3
 const NOTHING_YET: FrontierStats = {
   known: 0,
   pending: 0,
@@ -23,21 +25,31 @@ export interface Tally {
   take(event: EngineEvent): void
   /** Figures that only the store knows; taken in now and then. */
   refresh(stats: FrontierStats): void
+  /** The same of the levels. */
+  refreshLevels(levels: readonly LevelStats[]): void
+  /** A request of this process took so long. */
+  fetched(url: string, ms: number): void
   snapshot(inFlight: number): ProgressSnapshot
 }
 
-export function createTally(monotonicMs: () => number): Tally {
+export interface TallyOptions {
+  readonly monotonicMs: () => number
+  readonly maxPages: number | undefined
+  readonly processes: number
+}
+
+export function createTally({ monotonicMs, maxPages, processes }: TallyOptions): Tally {
   const startedAtMs = monotonicMs()
   const errors: Partial<Record<FailureClass, number>> = {}
-  /** Pages at certain instants, for the rate of the last seconds. */
-  const marks: { readonly atMs: number; readonly pages: number }[] = [{ atMs: startedAtMs, pages: 0 }]
-  let stats = NOTHING_YET
+  const pace = createPace()
+  const hostFigures = createHostFigures()
+  let stats: FrontierStats | undefined
+  let levels: NonNullable<ProgressSnapshot['levels']> = []
   // since the last refresh
   let pages = 0
   let failed = 0
   let skipped = 0
   let bytes = 0
-  let pagesOfRun = 0
   let lastUrl: string | undefined
 
   return {
@@ -45,7 +57,6 @@ export function createTally(monotonicMs: () => number): Tally {
       lastUrl = event.url
       if (event.type === 'page') {
         pages++
-        pagesOfRun++
         bytes += event.bytes
       } else if (event.type === 'failed') failed++
       else if (event.type === 'skipped') skipped++
@@ -53,40 +64,49 @@ export function createTally(monotonicMs: () => number): Tally {
     },
     refresh(fresh) {
       stats = fresh
-      pages = 0
-      failed = 0
-      skipped = 0
-      bytes = 0
+      pages = failed = skipped = bytes = 0
     },
+    refreshLevels(all) {
+      levels = waitingOf(all)
+    },
+    fetched: hostFigures.note,
     snapshot(inFlight) {
       const nowMs = monotonicMs()
-      const { done, leased, hosts, counters } = stats
+      const { done, leased, hosts, counters, ...known } = stats ?? NOTHING_YET
+      const settled = done + pages
+      const pending = Math.max(0, known.pending - pages - failed)
+      // what earlier runs have done is no pace of this one
+      if (stats !== undefined) pace.note({ atMs: nowMs, pages: settled, pending })
+      const etaMs = pace.etaMs(maxPages)
       return {
         elapsedMs: nowMs - startedAtMs,
-        pages: done + pages,
-        failed: stats.failed + failed,
-        skipped: sum(stats.skipped) + skipped,
-        pending: Math.max(0, stats.pending - pages - failed),
+        pages: settled,
+        failed: known.failed + failed,
+        skipped: sum(known.skipped) + skipped,
+        pending,
         leased,
         bytes: counters.bytes + bytes,
         hosts,
         inFlight,
         fromCache: counters.fromCache,
-        pagesPerSecond: rate(nowMs),
+        pagesPerSecond: pace.pagesPerSecond(),
         errors: { ...errors },
+        levels,
+        ...shownHosts(hostFigures),
+        processes,
+        ...(etaMs === undefined ? {} : { etaMs }),
         ...(lastUrl === undefined ? {} : { lastUrl }),
       }
     },
   }
+}
 
-  function rate(nowMs: number): number {
-    const newest = marks.at(-1)
-    if (newest === undefined || nowMs - newest.atMs >= 500) marks.push({ atMs: nowMs, pages: pagesOfRun })
-    while (marks.length > 2 && nowMs - (marks[1]?.atMs ?? nowMs) > WINDOW_MS) marks.shift()
-    const oldest = marks[0]
-    const ms = nowMs - (oldest?.atMs ?? nowMs)
-    return ms <= 0 ? 0 : ((pagesOfRun - (oldest?.pages ?? 0)) * 1000) / ms
-  }
+function waitingOf(levels: readonly LevelStats[]): NonNullable<ProgressSnapshot['levels']> {
+  return levels.filter(({ pending }) => pending > 0).map(({ depth, pending }) => ({ depth, waiting: pending }))
+}
+
+function shownHosts(figures: HostFigures): Pick<ProgressSnapshot, 'busiestHosts' | 'slowestHosts'> {
+  return { busiestHosts: figures.busiest(SHOWN_HOSTS), slowestHosts: figures.slowest(SHOWN_HOSTS) }
 }
 
 function sum(counts: Readonly<Partial<Record<string, number>>>): number {

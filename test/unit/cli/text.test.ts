@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createOutput } from '../../../src/cli/output.ts'
-import { plainLine } from '../../../src/cli/progress.ts'
+import { liveLines, plainLine } from '../../../src/cli/progress.ts'
 import { watchInterrupts } from '../../../src/cli/signals.ts'
 import { failureLine, summaryText } from '../../../src/cli/summary.ts'
 import { clean, columns, cutMiddle, plural, tally, wrap } from '../../../src/cli/text.ts'
@@ -101,6 +101,30 @@ describe('progress and summary', () => {
     expect(plainLine(progress)).toBe(
       '12.4 s: 1,312 pages, 106/s, 4.1 MB, 20 waiting, 2 in flight, 14 skipped, 3 failed',
     )
+  })
+
+  test('the live lines tell what is behind the figures, and an end where there is one', () => {
+    const lines = liveLines({
+      ...progress,
+      hosts: 2,
+      processes: 4,
+      etaMs: 125_000,
+      levels: Array.from({ length: 10 }, (_, depth) => ({ depth, waiting: 1000 + depth })),
+      busiestHosts: [{ host: 'a.test', requests: 1200, ms: 20 }],
+      slowestHosts: [{ host: 'b.test', requests: 3, ms: 2300 }],
+      errors: { timeout: 2, dns: 5 },
+      lastUrl: 'http://a.test/x',
+    })
+    expect(lines).toEqual([
+      '12.4 s  1,312 pages  106/s  4.1 MB  4 processes  2 min 5 s left',
+      '  queue             20 waiting  2 in flight  2 hosts  14 skipped  3 failed',
+      '  waiting by level  0: 1,000  1: 1,001  2: 1,002  3: 1,003  4: 1,004  5: 1,005  6: 1,006  7: 1,007  …',
+      '  busiest hosts     a.test 1,200',
+      '  slowest hosts     b.test 2.3 s',
+      '  failed attempts   5 dns, 2 timeout',
+      '  http://a.test/x',
+    ])
+    expect(liveLines({ ...progress, errors: {} })).toHaveLength(2)
   })
 
   test('the summary says what happened and what to do next', () => {
@@ -294,6 +318,22 @@ describe('output', () => {
     const tail = `http://a.test/\\u001b${'x'.repeat(500)}`
     const lines = [`3 pages  ${cutMiddle(tail, 30)}`, 'y'.repeat(39), 'hello\n']
     expect(stderr.text()).toBe(lines.map((line) => clear + line).join(''))
+  })
+
+  test('live lines replace each other row by row, also where the terminal has become narrower', () => {
+    const { output, stderr } = outputOn({}, true)
+    const clear = '\r\u001b[2K'
+    const above = `\u001b[1A${clear}`
+    output.screen(['a'.repeat(39), 'b\u001b'])
+    stderr.columns = 20
+    output.screen(['c'.repeat(30)])
+    output.hint('end')
+    expect(stderr.text()).toBe(
+      `${clear}${'a'.repeat(39)}\nb\\u001b${clear}${above.repeat(2)}${'c'.repeat(18)}…${clear}end\n`,
+    )
+    Object.assign(stderr, { rows: 5 })
+    output.screen(['one', 'two'])
+    expect(stderr.text().endsWith(`${clear}one`)).toBe(true)
   })
 
   test('a line of log is a sentence for people and JSON for all else', () => {
