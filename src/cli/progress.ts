@@ -45,7 +45,7 @@ export function showProgress({ output, clock, snapshot }: ProgressInput): Progre
 export function liveLines(now: ProgressSnapshot): string[] {
   const { errors = {}, lastUrl } = now
   return [
-    [...pace(now), ...rest(now)].join('  '),
+    [...pace(now), ...outlook(now)].join('  '),
     `  queue             ${queue(now).join('  ')}`,
     ...levelLine(now),
     ...(now.hosts > 1 ? hostLines(now) : []),
@@ -75,7 +75,7 @@ export function plainLine(now: ProgressSnapshot): string {
 }
 
 function figures(now: ProgressSnapshot): string[] {
-  return [...pace(now), ...queue(now), ...rest(now)]
+  return [...pace(now), ...queue(now), ...outlook(now)]
 }
 
 function pace(now: ProgressSnapshot): string[] {
@@ -99,7 +99,7 @@ function queue(now: ProgressSnapshot): string[] {
   ]
 }
 
-function rest({ processes = 1, etaMs }: ProgressSnapshot): string[] {
+function outlook({ processes = 1, etaMs }: ProgressSnapshot): string[] {
   return [
     ...(processes > 1 ? [`${processes} processes`] : []),
     ...(etaMs === undefined ? [] : [`${formatDuration(etaMs)} left`]),

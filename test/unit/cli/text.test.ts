@@ -124,7 +124,7 @@ describe('progress and summary', () => {
       '  failed attempts   5 dns, 2 timeout',
       '  http://a.test/x',
     ])
-    expect(liveLines({ ...progress, errors: {} })).toHaveLength(2)
+    expect(liveLines({ ...progress, errors: {} })).toHaveLength(3)
   })
 
   test('the summary says what happened and what to do next', () => {
