@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
-import { BUNDLED, bundlePackage } from './bundle.mjs'
+import { bundlePackage } from './bundle.mjs'
 
 const root = dirname(import.meta.dirname)
 const dist = join(root, 'dist')
@@ -35,7 +35,7 @@ if (status !== 0) {
 }
 await bundlePackage(root, fresh)
 await bundlePage(join(root, 'src/dashboard/ui'), join(fresh, 'dashboard/page'))
-writeLicences(join(fresh, 'graph/licences.txt'), BUNDLED)
+writeLicences(join(fresh, 'graph/licences.txt'), ['graphology', 'graphology-layout-forceatlas2', 'graphology-utils'])
 chmodSync(join(fresh, 'cli/main.js'), 0o755)
 if (existsSync(dist)) renameSync(dist, old)
 renameSync(fresh, dist)

@@ -2,13 +2,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 /** Started by name from within, beside what package.json names. */
 const STARTED = ['stores/sqlite/served/thread', 'cluster/process-main']
-/** These packages are part of the bundle, so that nobody has to install them; all others stay outside. */
-export const BUNDLED = ['graphology', 'graphology-layout-forceatlas2', 'graphology-utils', 'events']
 const MARK = '__placeOf'
 
 /** `to` gets the JavaScript of every entry where package.json says it is (there it is called dist), and the parts they share. */
@@ -27,28 +24,13 @@ export async function bundlePackage(root, to) {
     target: 'node20.19',
     sourcemap: true,
     sourcesContent: false,
-    plugins: [ownPlaces(source), broughtAlong, bundledPackages(root)],
+    plugins: [ownPlaces(source), broughtAlong],
     write: false,
     logLevel: 'warning',
   })
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, path.endsWith('.js') ? withRequire(withPlaces(text, relative(to, dirname(path)))) : text)
-  }
-}
-
-/** `events` is meant as the package: a bundle cannot require what Node brings. */
-function bundledPackages(root) {
-  const { resolve } = createRequire(join(root, 'package.json'))
-  return {
-    name: 'bundled-packages',
-    setup: ({ onResolve }) => {
-      onResolve({ filter: /^(graphology|events$)/ }, ({ path, importer }) => {
-        if (path === 'graphology') return { path: fileURLToPath(import.meta.resolve(path)) }
-        if (path !== 'events') return { path: resolve(path) }
-        return importer.includes('graphology') ? { path: resolve('events/events.js') } : undefined
-      })
-    },
   }
 }
 
@@ -83,7 +65,8 @@ function withPlaces(text, folder) {
 }
 
 /** Small packages that few need come with the part that uses them, not with every installation. */
-const BROUGHT_ALONG = /^(?:prom-client|tdigest|bintrees|@opentelemetry\/api)$/
+const BROUGHT_ALONG =
+  /^(?:prom-client|tdigest|bintrees|@opentelemetry\/api|graphology(?:-layout-forceatlas2|-utils\/.+)?)$/
 const broughtAlong = {
   name: 'brought-along',
   setup: ({ onResolve }) => {

@@ -18,7 +18,7 @@ const COLOURS: Readonly<Record<NodeClass, string>> = {
   unmet: '#c4cbd2',
 }
 
-export const PICTURE_STYLE = `svg{background:#fff;font:14px system-ui,sans-serif}.l{stroke:#57606a;stroke-opacity:.18;stroke-width:.6;fill:none}
+export const PICTURE_STYLE = `svg{background:#fff;font:14px system-ui,sans-serif}.l{stroke:#57606a;stroke-width:.6;fill:none}
 text{fill:#24292f}${Object.entries(COLOURS)
   .map(([name, colour]) => `.${name}{fill:${colour}}`)
   .join('')}
@@ -35,8 +35,11 @@ export function* drawSvg(picture: Picture, places: readonly Placed[], head: stri
   yield `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE} ${SIZE + 60}">
 <title>${xmlText(titleOf(picture))}</title>${head}
 `
+  yield `<g stroke-opacity="${opacityOf(picture.lines.length)}">\n`
   yield* paths(picture, at)
-  for (const [place, dot] of picture.dots.entries()) yield circle(dot, at[place])
+  yield '</g>\n'
+  const scale = scaleOf(picture.dots.length)
+  for (const [place, dot] of picture.dots.entries()) yield circle(dot, at[place], scale)
   yield legend(picture)
   yield '</svg>\n'
 }
@@ -78,16 +81,20 @@ function* paths({ lines }: Picture, at: readonly Placed[]): Generator<string> {
   }
 }
 
-function circle(dot: Dot, at: Placed | undefined): string {
+/** Of many dots each is smaller, and of many lines each is fainter: what stands out is where they meet. */
+const scaleOf = (dots: number): number => Math.min(1, Math.max(0.3, Math.sqrt(2000 / dots)))
+const opacityOf = (lines: number): number => round(100 * Math.min(0.25, Math.max(0.01, Math.sqrt(60 / lines)))) / 100
+
+function circle(dot: Dot, at: Placed | undefined, scale: number): string {
   if (at === undefined) return ''
   const { label, url, count, class: kind, linkedFrom } = dot
   const many = count > 1 ? `: ${count} URLs` : ''
-  const mark = `<circle class="${kind}" cx="${at.x}" cy="${at.y}" r="${radiusOf(dot)}"><title>${xmlText(label)}${many} (${kind}, linked from ${linkedFrom})</title></circle>`
+  const mark = `<circle class="${kind}" cx="${at.x}" cy="${at.y}" r="${round(radiusOf(dot) * scale)}"><title>${xmlText(label)}${many} (${kind}, linked from ${linkedFrom})</title></circle>`
   return /^https?:\/\//i.test(url) ? `<a href="${xmlText(url)}" rel="noreferrer">${mark}</a>\n` : `${mark}\n`
 }
 
 function radiusOf({ linkedFrom, count }: Dot): number {
-  return round(2 + Math.log2(1 + linkedFrom) * 0.8 + Math.log2(count) * 1.2)
+  return 2 + Math.log2(1 + linkedFrom) * 0.8 + Math.log2(count) * 1.2
 }
 
 function legend(picture: Picture): string {
