@@ -81,10 +81,12 @@ export async function openCacheFile(dir: string, clock: Clock): Promise<OpenedFi
   }
 }
 
-const OPEN_TIMEOUT_MS = 5000
+/** How long one step waits for a lock on the spot, and how long opening waits all in all: who holds it may be stopped. */
+const STEP_TIMEOUT_MS = 250
+const OPEN_TIMEOUT_MS = 30_000
 
 function prepareFile(database: SqlDatabase, file: string): void {
-  database.exec(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`)
+  database.exec(`PRAGMA busy_timeout = ${STEP_TIMEOUT_MS}`)
   // These two take effect on a new file only, and before anything else is said to it.
   database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL`)
   if (identify(database, file) === 'new') createTables(database, file)

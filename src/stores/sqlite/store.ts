@@ -15,7 +15,7 @@ import { createConnection } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { loadDriver } from '../sqlite-driver.ts'
 import type { Database } from '../sqlite-driver.ts'
-import { folderError, storeError } from './errors.ts'
+import { busyError, folderError, isBusy, storeError } from './errors.ts'
 import { createSqliteFrontier } from './frontier.ts'
 import { admitGuest } from './guest.ts'
 import type { Guest } from './guest.ts'
@@ -52,11 +52,14 @@ export interface SqliteStore extends Store {
   admit(name?: string): Promise<Guest>
 }
 
-/** How long opening waits for a lock: another process may be making the same file. */
-const OPEN_TIMEOUT_MS = 5000
+/** How long one step of opening waits for a lock on the spot: another process may be making the same file. */
+const OPEN_TIMEOUT_MS = 250
+/** And how long all in all, between the steps: a process that was stopped in a transaction holds its lock until it goes on. */
+const MAX_OPEN_MS = 30_000
+const LOOK_AGAIN_MS = 25
 
 /**
- * Leases of processes that have died are taken back. Rejects with STORE_UNAVAILABLE, STORE_CORRUPT,
+ * Leases of processes that have died are taken back. Rejects with STORE_UNAVAILABLE, STORE_CORRUPT, STORE_BUSY,
  * STORE_FORMAT_MISMATCH or STORE_FULL; nothing that was there is changed then.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
@@ -67,8 +70,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   try {
     prepareFolder(dir, { path, readOnly })
     lock = readOnly ? undefined : lockOwner(dir, options.owner)
-    sql = connect(path, { dir, readOnly })
-    const session = readOnly ? openReader(sql, options) : openWriter(sql, { ...options, ownerName: lock?.name ?? '' })
+    const opened = (sql = await whenUnlocked(() => connect(path, { dir, readOnly }), options))
+    const ownerName = lock?.name ?? ''
+    const session = await whenUnlocked(
+      () => (readOnly ? openReader(opened, options) : openWriter(opened, { ...options, ownerName })),
+      options,
+    )
     const store = assemble(session, { path, dir, ...(lock === undefined ? {} : { lock }) })
     if (!readOnly) await store.sweep()
     return store
@@ -76,6 +83,21 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     sql?.close()
     lock?.release()
     throw openError(error, dir)
+  }
+}
+
+async function whenUnlocked<T>(work: () => T, { dir, clock }: Pick<SqliteStoreOptions, 'dir' | 'clock'>): Promise<T> {
+  const sinceMs = clock.monotonicMs()
+  for (;;) {
+    try {
+      return work()
+    } catch (error) {
+      if (!isBusy(error)) throw error
+      const waitedMs = clock.monotonicMs() - sinceMs
+      if (waitedMs >= MAX_OPEN_MS) throw busyError(dir, waitedMs)
+    }
+    // oxlint-disable-next-line no-await-in-loop -- to look again later is the point
+    await clock.sleep(LOOK_AGAIN_MS)
   }
 }
 

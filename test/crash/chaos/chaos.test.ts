@@ -11,7 +11,7 @@ import { runChaos } from './run.ts'
 const forMs = Number(process.env['SPOOR_CHAOS_MS'] ?? 8000)
 const seed = Number(process.env['SPOOR_CHAOS_SEED'] ?? Date.now() % 1_000_000)
 const only = process.env['SPOOR_CHAOS_STORE']
-const timeout = forMs + 150_000
+const timeout = forMs + 300_000
 
 const isWanted = (name: string): boolean => only === undefined || only === name
 

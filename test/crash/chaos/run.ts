@@ -34,6 +34,7 @@ const PAUSE_MS = LEASE_MS * 1.3
 const GATE_MS = 2500
 /** From the last answer of the site, or its own beginning, to the end of a command: a hang must not pass. */
 const END_WITHIN_MS = 60_000
+const HANGS_AFTER_MS = 150_000
 
 export async function runChaos({ server, seed, forMs }: ChaosOptions): Promise<string> {
   await using folder = await openTemporaryFolder()
@@ -44,6 +45,7 @@ export async function runChaos({ server, seed, forMs }: ChaosOptions): Promise<s
     args: [...crawlArgs(chaos), ...store],
     processes: server === undefined ? PROCESSES : 1,
     isShared: server === undefined,
+    deadlineMs: forMs + HANGS_AFTER_MS,
   })
   const blows = new Blows({ site: chaos.site, workers, random: seededRandom(seed), server })
   try {
@@ -63,7 +65,7 @@ export async function runChaos({ server, seed, forMs }: ChaosOptions): Promise<s
 function crawlArgs({ site }: ChaosSite): string[] {
   const limits = ['--concurrency', String(CONCURRENCY), '--per-host', String(PER_HOST), '--delay', `${DELAY_MS}ms`]
   const network = ['--connect-to', `::127.0.0.1:${site.port}`, '--scope', 'any', '--cache', 'off']
-  return [SEED, ...limits, ...network, '--lease', `${LEASE_MS}ms`, '--json', '--quiet']
+  return [SEED, ...limits, ...network, '--lease', `${LEASE_MS}ms`, '--json']
 }
 
 interface BlowsOptions {

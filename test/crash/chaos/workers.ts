@@ -25,6 +25,8 @@ export interface WorkersOptions {
   readonly args: readonly string[]
   /** Worker processes of each command; 1: the command itself crawls. */
   readonly processes: number
+  /** A command that takes longer hangs: its last words are told. */
+  readonly deadlineMs: number
   /** All commands share one data folder. */
   readonly isShared: boolean
 }
@@ -66,12 +68,12 @@ export class Workers {
   /** Of two commands in one slot the second goes on where the first was killed. Slot 0 exports. */
   start(slot: number): void {
     if (this.#running.has(slot)) return
-    const { folder, args, processes, isShared } = this.#options
+    const { folder, args, processes, isShared, deadlineMs } = this.#options
     const name = `w${++this.#started}-s${slot}`
     const dir = join(folder, isShared ? 'data' : `data-${slot}`)
     const own = ['--dir', dir, '--user-agent', name, '--processes', String(processes)]
     const output = slot === 0 ? ['-o', this.output] : []
-    const command = startSpoor(['crawl', ...args, ...own, ...output], { deadlineMs: 600_000 })
+    const command = startSpoor(['crawl', ...args, ...own, ...output], { deadlineMs })
     const worker: Worker = { name, slot, command, paused: new Set() }
     this.#running.set(slot, worker)
     this.#watched.push(this.#watch(worker))
