@@ -367,6 +367,3 @@ const STARTERS: readonly CommandSpec[] = [
 ]
 
 export const COMMANDS: readonly CommandSpec[] = [...CRAWLS, ...UPKEEP, ...QUESTIONS, ...STARTERS]
-
-/** Commands that later versions bring: named, so that a script of theirs gets a clear answer. */
-export const LATER_COMMANDS: readonly string[] = ['bench']

@@ -5,7 +5,7 @@ import { resolveOptions } from '../config/resolve.ts'
 import { CrawlError, isCrawlError } from '../core/errors.ts'
 import { packageVersion } from '../util/package-version.ts'
 import type { CommandSpec } from './command.ts'
-import { COMMANDS, LATER_COMMANDS } from './command-table.ts'
+import { COMMANDS } from './command-table.ts'
 import type { ExitCode } from './exit.ts'
 import { EXIT, exitCodeOf, problemLine } from './exit.ts'
 import { commandHelp, mainHelp, shortHelp } from './help.ts'
@@ -63,7 +63,6 @@ function commandNamed(name: string): CommandSpec {
 }
 
 function unknownCommand(name: string): string {
-  if (LATER_COMMANDS.includes(name)) return `"spoor ${name}" is not in this version yet`
   if (/^[a-z]+:\/\//i.test(name)) return `${name}: expected a command first; did you mean spoor crawl ${name}?`
   if (name.startsWith('-')) return `${name}: expected a command first, options after it; see spoor --help`
   const near = nearestName(

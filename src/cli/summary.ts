@@ -41,28 +41,24 @@ export function summaryText(input: SummaryInput): string {
       ? [['  failed', plural(summary.failed, 'page'), isGoneAtEnd(options) ? '' : `spoor failures${whereOf(input)}`]]
       : []),
   ]
-  return [headline(summary), ...columns(rows), ...nextSteps(input)].join('\n')
+  return [headline(input), ...columns(rows), ...nextSteps(input)].join('\n')
 }
 
-function recrawlRows({ recrawl }: CrawlSummary): string[][] {
-  return recrawl === undefined ? [] : [['  looked at', plural(recrawl.due, 'page'), findingsText(recrawl)]]
+function recrawlRows({ recrawl, finishReason }: CrawlSummary): string[][] {
+  if (recrawl === undefined) return []
+  // of a round that was stopped it is not known which of the due pages were looked at
+  return [[finishReason === 'finished' ? '  looked at' : '  due', plural(recrawl.due, 'page'), findingsText(recrawl)]]
 }
 
-function headline(summary: CrawlSummary): string {
+function headline({ summary, options }: SummaryInput): string {
   const time = formatDuration(summary.seconds * 1000)
-  if (summary.alreadyFinished === true) {
-    const { finishReason, recrawl } = summary
-    if (recrawl?.due === 0) return 'No page is due yet; nothing was fetched.'
-    return finishReason === 'finished' || finishReason === 'interrupted'
-      ? 'This crawl was finished already; nothing was fetched.'
-      : `This crawl had stopped at --${finishReason} already; nothing was fetched.`
-  }
+  if (summary.alreadyFinished === true) return nothingDone(summary)
   const resumed = summary.resumed === true ? ' (it went on where it had stopped)' : ''
   switch (summary.finishReason) {
     case 'finished':
       return `Finished in ${time}${resumed}.`
     case 'interrupted':
-      return `Interrupted after ${time}; nothing is lost.`
+      return `Interrupted after ${time}${isGoneAtEnd(options) ? '' : '; nothing is lost'}.`
     case 'max-pages':
     case 'max-time':
     case 'max-bytes':
@@ -70,11 +66,18 @@ function headline(summary: CrawlSummary): string {
   }
 }
 
+function nothingDone({ finishReason, recrawl }: CrawlSummary): string {
+  if (recrawl?.due === 0) return 'No page is due yet; nothing was fetched.'
+  return finishReason === 'finished' || finishReason === 'interrupted'
+    ? 'This crawl was finished already; nothing was fetched.'
+    : `This crawl had stopped at --${finishReason} already; nothing was fetched.`
+}
+
 function nextSteps(input: SummaryInput): string[] {
   const { summary, options } = input
   const steps: string[] = []
-  if (summary.finishReason === 'interrupted') steps.push('The same command goes on.')
-  else if (summary.finishReason !== 'finished') steps.push('The same command with a higher limit goes on.')
+  if (summary.finishReason !== 'finished' && !isGoneAtEnd(options))
+    steps.push(`The same command${summary.finishReason === 'interrupted' ? '' : ' with a higher limit'} goes on.`)
   if (summary.alreadyFinished === true && summary.recrawl === undefined) {
     steps.push('Begin again with --fresh, or go through the known pages with --recrawl.')
     if (options.select.length > 0)

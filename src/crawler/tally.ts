@@ -65,6 +65,8 @@ export function createTally({ monotonicMs, maxPages, processes }: TallyOptions):
     refresh(fresh) {
       stats = fresh
       pages = failed = skipped = bytes = 0
+      // whoever looks seldom sees a pace at the first look too
+      pace.note({ atMs: monotonicMs(), pages: fresh.done, pending: fresh.pending })
     },
     refreshLevels(all) {
       levels = waitingOf(all)

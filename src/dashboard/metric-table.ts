@@ -29,7 +29,7 @@ export const METRICS = {
   bytes: counter('spoor_downloaded_bytes_total', ['task'], 'Bytes downloaded, before decompression.'),
   requests: counter('spoor_requests_total', ['task'], 'Requests sent.'),
   fromCache: counter('spoor_cache_hits_total', ['task'], 'Pages taken from the download cache.'),
-  duplicates: counter('spoor_duplicates_total', ['task'], 'Redirects to what was known already.'),
+  duplicates: counter('spoor_duplicates_total', ['task'], 'Links to what was known already.'),
   rate: gauge('spoor_pages_per_second', ['task'], 'Pages settled a second by all workers, over the last second.'),
   workers: gauge('spoor_workers', ['task'], 'Worker processes that are alive, on all machines.'),
   latency: gauge(

@@ -16,6 +16,7 @@ import { watchInterrupts } from '../signals.ts'
 import { failureLine, type SummaryInput, summaryText } from '../summary.ts'
 import { clean } from '../text.ts'
 import { checkUrl } from '../urls.ts'
+import { isGoneAtEnd } from '../where.ts'
 
 /** How long an abort may take before the command leaves without it. */
 const ABORT_GRACE_MS = 5_000
@@ -95,7 +96,7 @@ export async function crawlToEnd(
   dashboard?.attach(run)
   const summary = await followRun(context, run).finally(() => dashboard?.close())
   if (summary === undefined) {
-    output.problem('spoor: stopped at once; the same command goes on')
+    output.problem(`spoor: stopped at once${isGoneAtEnd(options) ? '' : '; the same command goes on'}`)
     return EXIT.interrupted
   }
   return tellSummary(context, { summary, options, progress: run.progress(), tasks: ofFile?.tasks ?? [options] })

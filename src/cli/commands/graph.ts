@@ -58,13 +58,16 @@ async function tellFigures({ output }: CommandContext, graph: CrawlGraph): Promi
 
 function figuresText(survey: Survey): string {
   const { task, nodes, links, hosts, states, statuses, depths } = survey
+  const widest = formatCount(survey.mostLinked.list[0]?.links ?? 0).length
   const depthRows = depths.map((row) => [row.depth, row.known, row.done, row.failed].map(formatCount))
   return [
     `Graph of ${clean(task)}: ${plural(nodes, 'URL')}, ${plural(links, 'link')}, ${plural(hosts, 'host')}`,
     `states: ${tally(states)}; HTTP: ${tally(statuses)}`,
     '',
     ...columns([['depth', 'known', 'done', 'failed'], ...depthRows], new Set([0, 1, 2, 3])),
-    ...section('linked most', survey.mostLinked, ({ url, links: from }) => [`${formatCount(from)} ${clean(url)}`]),
+    ...section('linked most', survey.mostLinked, ({ url, links: from }) => [
+      `${formatCount(from).padStart(widest)} ${clean(url)}`,
+    ]),
     ...section('broken links', survey.broken, ({ url, reason, status, from }) => [
       `${clean(url)}: ${reason}${status === null ? '' : ` (${status})`}, linked from ${plural(from.count, 'page')}`,
       ...from.list.slice(0, 3).map((page) => `  on ${clean(page)}`),

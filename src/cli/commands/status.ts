@@ -48,7 +48,7 @@ export function statusText(
     ['workers', formatCount(living(status).length), living(status).length > 0 ? `${rateOf(status)} pages/s` : ''],
   ]
   return [
-    `Crawl ${clean(status.task)} in ${place}: ${standing(status)}`,
+    `Crawl ${clean(status.task)} in ${place}: ${standing(status, where)}`,
     ...columns(rows, new Set([1])),
     ...workerRows(status),
     ...levels(status),
@@ -62,9 +62,9 @@ const rateOf = (status: CrawlStatus): string =>
     .reduce((sum, { pagesPerSecond }) => sum + pagesPerSecond, 0)
     .toFixed(1)
 
-function standing(status: CrawlStatus): string {
+function standing(status: CrawlStatus, where: string): string {
   if (living(status).length > 0) return 'running'
-  if (status.pending + status.leased > 0) return 'not finished; spoor crawl goes on with it'
+  if (status.pending + status.leased > 0) return `not finished; spoor crawl${where} goes on with it`
   return status.done + status.failed + total(status.skipped) === 0 ? 'nothing was queued yet' : 'finished'
 }
 

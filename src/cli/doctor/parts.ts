@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import type { CommandContext } from '../command.ts'
 import { plural } from '../text.ts'
-import { placeOf } from '../where.ts'
+import { placeOf, whereFlags } from '../where.ts'
 import { type Finding, reasonOf } from './finding.ts'
 
 export async function partFindings(context: CommandContext): Promise<readonly Finding[]> {
@@ -47,7 +47,7 @@ async function storeFinding({ host, options, givenBy }: CommandContext): Promise
   } catch (error) {
     const advice = givenBy.has('store')
       ? 'see that the server runs, that this machine may reach it, and that the user may make tables'
-      : 'spoor verify says more'
+      : `spoor verify${whereFlags(options)} says more`
     return { check, level: 'problem', found: reasonOf(error), advice }
   }
 }

@@ -50,6 +50,7 @@ describe('spoor graph', () => {
     [['graph', '-o', '-', '--format', 'dot', '--json'], /-o -: stdout cannot carry both/],
     [['export', '-o', 'x.jsonl', '--format', 'dot'], /--format takes one of jsonl, csv, sqlite, parquet; found "dot"/],
     [['report'], /expected -o FILE\.html/],
+    [['report', '-o', 'x.pdf'], /expected -o FILE\.html, found x\.pdf/],
   ])('%j is refused', async (argv, line) => {
     const { code, stderr, stdout } = await run(...argv)
     expect([code, stdout]).toEqual([2, ''])

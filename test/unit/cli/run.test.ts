@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { COMMANDS, LATER_COMMANDS } from '../../../src/cli/command-table.ts'
+import { COMMANDS } from '../../../src/cli/command-table.ts'
 import { COMMAND_NAMES } from '../../../src/config/option-row.ts'
 import { flagOf, rowsOf } from '../../../src/config/options.ts'
 import { runCommand } from './run-command.ts'
@@ -84,12 +84,6 @@ describe('wrong usage', () => {
     expect(stderr).toMatch(line)
     expect(stderr.trimEnd()).not.toContain('\n')
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  })
-
-  test.each(LATER_COMMANDS.map((name) => [name]))('%s of a later version says so', async (name) => {
-    const { code, stderr } = await runCommand([name])
-    expect(code).toBe(2)
-    expect(stderr).toContain('not in this version yet')
   })
 
   test('what was typed cannot steer the terminal', async () => {

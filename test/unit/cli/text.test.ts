@@ -169,6 +169,10 @@ describe('progress and summary', () => {
     const options = { ...defaultOptions(), store: 'memory:' }
     const told = [summaryText({ summary, options, progress }), failureLine({ summary, options, progress })].join('\n')
     expect(told).not.toMatch(/spoor (failures|export)/)
+    const cut = (['interrupted', 'max-pages'] as const).map((finishReason) =>
+      summaryText({ summary: { ...summary, finishReason }, options, progress }),
+    )
+    expect(cut.join('\n')).not.toMatch(/goes on|nothing is lost/)
     expect(failureLine({ summary, options, progress })).toBe('3 pages failed: 2 http-4xx, 1 timeout')
   })
 
@@ -199,6 +203,14 @@ describe('progress and summary', () => {
     })
     expect(over).toContain('This crawl had stopped at --max-pages already; nothing was fetched.')
     expect(over).toContain('a higher limit goes on')
+  })
+
+  test('a round that was stopped tells what was due, not that it was looked at', () => {
+    const recrawl = { mode: '7d', startedAt: '', due: 9, new: 0, changed: 1, unchanged: 2, gone: 0 }
+    const told = (finishReason: CrawlSummary['finishReason']): string =>
+      summaryText({ summary: { ...summary, recrawl, finishReason }, options: defaultOptions(), progress })
+    expect(told('finished')).toMatch(/looked at +9 pages +0 new, 1 changed/)
+    expect(told('max-pages')).toMatch(/ due +9 pages +0 new, 1 changed/)
   })
 })
 
@@ -246,7 +258,9 @@ describe('answers for people', () => {
 
   test('status tells a crawl that stands still from one that runs', () => {
     const at = { place: 'spoor-data', where: '' }
-    expect(statusText(status, at)).toContain('not finished')
+    expect(statusText(status, { ...at, where: ' --dir x' })).toContain(
+      'not finished; spoor crawl --dir x goes on with it',
+    )
     expect(statusText(status, at)).toContain('by workers that are gone')
     expect(statusText({ ...status, workers: [{ ...worker, alive: true }] }, at)).toContain(': running')
     expect(statusText({ ...status, leased: 0 }, at)).toContain(': finished')

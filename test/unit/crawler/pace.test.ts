@@ -3,6 +3,8 @@
 import { expect, test } from 'vitest'
 import { createHostFigures } from '../../../src/crawler/host-figures.ts'
 import { createPace, type Pace } from '../../../src/crawler/pace.ts'
+import { createTally } from '../../../src/crawler/tally.ts'
+import { COUNTERS_AT_ZERO } from '../../../src/frontier/counters.ts'
 
 /** Ten pages a second. */
 function run(pending: (second: number) => number, seconds = 10): Pace {
@@ -18,6 +20,25 @@ test('the rate is that of the last seconds; pages of earlier runs are no pace', 
   for (let second = 0; second <= 30; second++)
     pace.note({ atMs: second * 1000, pages: 5000 + second * (second < 20 ? 1 : 3), pending: 100 })
   expect(pace.pagesPerSecond()).toBeGreaterThan(2.9)
+})
+
+test('the first look at a crawl has a rate, of what the store told before it', () => {
+  let nowMs = 0
+  const tally = createTally({ monotonicMs: () => nowMs, maxPages: undefined, processes: 1 })
+  const stats = {
+    known: 0,
+    pending: 9,
+    leased: 0,
+    failed: 0,
+    skipped: {},
+    hosts: 1,
+    items: 0,
+    counters: COUNTERS_AT_ZERO,
+  }
+  tally.refresh({ ...stats, done: 700 })
+  nowMs = 5000
+  tally.refresh({ ...stats, done: 750 })
+  expect(tally.snapshot(2).pagesPerSecond).toBeCloseTo(10)
 })
 
 test('an end is told only while the queue shrinks, or where the page limit comes first', () => {
