@@ -25,7 +25,7 @@ export type Access =
   | { readonly kind: 'granted' }
   /** The token came in the address: keep it as a cookie, and out of the address bar. */
   | { readonly kind: 'sign-in'; readonly cookie: string }
-  | { readonly kind: 'refused'; readonly status: 401 | 403 | 405; readonly why: string }
+  | { readonly kind: 'refused'; readonly status: 400 | 401 | 403 | 405; readonly why: string }
 
 const GRANTED: Access = { kind: 'granted' }
 const LOCAL_NAMES = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
@@ -33,8 +33,11 @@ const LOCAL_NAMES = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 /** What an orchestrator asks, by the address of a container and without a token; they tell nothing of the crawl. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
+export const isProbe = ({ target, method }: RequestHead): boolean => method === 'GET' && PROBES.has(target)
+
 export function decideAccess(head: RequestHead, settings: GuardSettings): Access {
-  if (PROBES.has(head.target) && head.method === 'GET') return GRANTED
+  if (isProbe(head)) return GRANTED
+  if (!URL.canParse(head.target, 'http://dashboard')) return refused(400, 'expected a path, as in /api/hello')
   if (!isOwnHost(textOf(head, 'host'), settings))
     return refused(403, 'expected the address of this machine in Host; a name of another place leads here')
   const { token } = settings
@@ -62,7 +65,7 @@ function decideChange(head: RequestHead, { key }: GuardSettings): Access {
   return GRANTED
 }
 
-const refused = (status: 401 | 403 | 405, why: string): Access => ({ kind: 'refused', status, why })
+const refused = (status: 400 | 401 | 403 | 405, why: string): Access => ({ kind: 'refused', status, why })
 
 function textOf({ headers }: RequestHead, name: string): string | undefined {
   const value = headers[name]

@@ -9,6 +9,8 @@ import type { FailureList, Hello, HostList, ItemList, Why } from './wire.ts'
 
 const MAX_PAGE = 200
 const ITEMS = 50
+/** Of one that is shown; an item may be a whole page. */
+const MAX_ITEM_CHARS = 8000
 const MAX_QUERY = 10_000
 
 export type Question = (task: OpenTask, query: URLSearchParams) => Promise<unknown>
@@ -79,7 +81,8 @@ async function why(reader: CrawlReader, query: URLSearchParams): Promise<Why> {
 }
 
 async function items(reader: CrawlReader): Promise<ItemList> {
-  return { items: await reader.latestItems(ITEMS) }
+  const lines = await reader.latestItems(ITEMS)
+  return { items: lines.map((line) => (line.length <= MAX_ITEM_CHARS ? line : `${line.slice(0, MAX_ITEM_CHARS)}…`)) }
 }
 
 function maxOf(query: URLSearchParams): number {

@@ -8,8 +8,9 @@ import { CrawlError, isCrawlError } from '../core/errors.ts'
 import { packageVersion } from '../util/package-version.ts'
 import { type DashboardAddress, isLoopbackAddress } from './address.ts'
 import { type Asset, loadAssets } from './assets.ts'
+import { createCrowd } from './crowd.ts'
 import type { Feed } from './feed.ts'
-import { decideAccess, type GuardSettings } from './guard.ts'
+import { decideAccess, type GuardSettings, isProbe } from './guard.ts'
 import { ORDERS } from './orders.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { hello, QUESTIONS } from './questions.ts'
@@ -35,6 +36,8 @@ export interface Dashboard {
 }
 
 const MAX_BODY = 4096
+/** A connection on which nothing moves is closed; a stream has a line a second. */
+const SILENCE_MS = 120_000
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -55,6 +58,8 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
   const metrics = createMetrics()
   const parts = { ...options, tasks, streams, metrics, assets: await loadAssets() }
   const server = createServer({ maxHeaderSize: 32_768, requestTimeout: 30_000, headersTimeout: 10_000 })
+  server.setTimeout(SILENCE_MS)
+  const crowd = createCrowd(server)
   const port = await listen(server, address)
   const guard: GuardSettings = {
     isLoopback,
@@ -64,7 +69,7 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
     key: randomBytes(18).toString('base64url'),
   }
   server.on('request', (request, response) => {
-    void answer({ ...parts, guard, request, response })
+    void answer({ ...parts, guard, request, response, hasRoom: crowd.enter(request, response) })
   })
   const name = address.host.includes(':') ? `[${address.host}]` : address.host
   return {
@@ -114,6 +119,7 @@ interface Exchange extends DashboardOptions {
   readonly guard: GuardSettings
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  readonly hasRoom: boolean
 }
 
 async function answer(exchange: Exchange): Promise<void> {
@@ -122,7 +128,12 @@ async function answer(exchange: Exchange): Promise<void> {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
   try {
     const { method = 'GET', url: target = '/', headers } = request
-    const access = decideAccess({ method, target, headers }, guard)
+    const head = { method, target, headers }
+    if (!exchange.hasRoom && !isProbe(head)) {
+      refuse(exchange, 503, 'too many questions are being answered; ask again later')
+      return
+    }
+    const access = decideAccess(head, guard)
     if (access.kind === 'granted') await route(exchange, new URL(target, 'http://dashboard'))
     else if (access.kind === 'refused') refuse(exchange, access.status, access.why)
     else {

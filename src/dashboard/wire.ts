@@ -130,7 +130,7 @@ export interface Why {
 }
 
 export interface ItemList {
-  /** Lines of JSON, the newest first. */
+  /** Lines of JSON, the newest first; one that is too long is cut, and is no JSON then. */
   readonly items: readonly string[]
 }
 

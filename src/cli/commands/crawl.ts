@@ -34,6 +34,12 @@ export async function runCrawl(context: CommandContext): Promise<ExitCode> {
   return crawlSeeds(context, seeds)
 }
 
+/** What is written to a stream cannot be cut into files. */
+export function checkParts({ output, outputRotate }: Pick<CommandContext['options'], 'output' | 'outputRotate'>): void {
+  if (output === '-' && outputRotate !== undefined)
+    throw configError('--output-rotate: expected -o FILE with it, found -o -, which has no parts')
+}
+
 /** Runs the crawl of the options to its end. */
 export async function crawlSeeds(context: CommandContext, seeds: readonly string[]): Promise<ExitCode> {
   const { startCrawl } = await loadLibrary()
@@ -58,6 +64,7 @@ export async function crawlToEnd(
   ofFile?: RunOfFile,
 ): Promise<ExitCode> {
   const { options, host, output } = context
+  checkParts(options)
   if (options.processes !== 1 && options.store !== undefined && storeKindOf(options.store) === 'memory')
     throw configError(
       `--processes ${options.processes}: expected 1 with --store memory:, which no other process sees; leave --store out to share the folder ${options.dir}`,

@@ -8,6 +8,7 @@ import type { ExitCode } from '../exit.ts'
 import { EXIT } from '../exit.ts'
 import { withReader } from '../reading.ts'
 import { plural } from '../text.ts'
+import { checkParts } from './crawl.ts'
 
 export async function runExport(context: CommandContext): Promise<ExitCode> {
   const { output, options, host } = context
@@ -15,6 +16,7 @@ export async function runExport(context: CommandContext): Promise<ExitCode> {
   if (file === undefined) throw configError('expected -o FILE (.jsonl, .csv, .sqlite, .parquet, or - for stdout)')
   const toStdout = file === '-'
   if (toStdout && output.json) throw configError('-o -: stdout cannot carry both the items and the answer of --json')
+  checkParts(options)
   const count = await withReader(context, (reader) =>
     reader.exportTo({
       file: toStdout ? file : resolve(host.cwd, file),

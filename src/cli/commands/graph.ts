@@ -20,11 +20,14 @@ export async function runGraph(context: CommandContext): Promise<ExitCode> {
   const { options, output } = context
   const { output: file, stats } = options
   if (stats === (file !== undefined)) throw configError('expected either -o FILE or --stats; see spoor graph --help')
+  if (file === '-' && output.json)
+    throw configError('-o -: stdout cannot carry both the graph and the answer of --json')
+  const format = file === undefined ? undefined : formatOf(file, options.format)
   await withReader(context, async (reader) => {
     const graph = await reader.graph()
     if (!graph.hasLinks) output.hint(NO_LINKS)
-    if (file === undefined) await tellFigures(context, graph)
-    else await writeGraph(context, file, graph)
+    if (file === undefined || format === undefined) await tellFigures(context, graph)
+    else await writeGraph(context, graph, { file, format })
   })
   return EXIT.done
 }
@@ -32,11 +35,13 @@ export async function runGraph(context: CommandContext): Promise<ExitCode> {
 export const NO_LINKS =
   'no links were kept: crawl with --graph to have them; each URL is shown with the page it was first found on'
 
-async function writeGraph(context: CommandContext, file: string, graph: CrawlGraph): Promise<void> {
-  const { options, output } = context
-  if (file === '-' && output.json)
-    throw configError('-o -: stdout cannot carry both the graph and the answer of --json')
-  const format = formatOf(file, options.format)
+interface GraphFile {
+  readonly file: string
+  readonly format: GraphFormat
+}
+
+async function writeGraph(context: CommandContext, graph: CrawlGraph, { file, format }: GraphFile): Promise<void> {
+  const { output } = context
   await writeResult(context, file, graph.write(format))
   if (output.json) await output.jsonLine({ file, format })
   else if (file !== '-') output.hint(`the graph is written to ${file}`)

@@ -79,6 +79,9 @@ describe('wrong usage', () => {
     [['links', '.'], /expected a file, found a folder/],
     [['robots', 'http://a.test/', '--file', 'none.txt'], /there is no such file/],
     [['help', 'nonsense'], /unknown command/],
+    [['crawl', 'http://a.test/', '-o', '-', '--output-rotate', '5'], /--output-rotate: expected -o FILE with it/],
+    [['export', '-o', '-', '--output-rotate', '5'], /--output-rotate: expected -o FILE with it/],
+    [['graph', '-o', 'x.foo', '--dir', 'none'], /can be written as dot, .*found x\.foo/],
   ])('%j gives one line and exit status 2', async (argv, line) => {
     const { code, stdout, stderr } = await runCommand(argv, { cwd })
     expect(stderr).toMatch(line)

@@ -29,6 +29,11 @@ describe('the guard of the dashboard', () => {
     expect(found(decideAccess(get('/', { host }), LOCAL))).toBe(expected)
   })
 
+  test.each(['//', 'http://[', '//['])('what is no path is refused: %s', (target) => {
+    expect(found(decideAccess(get(target, { host: 'localhost' }), LOCAL))).toBe(400)
+    expect(found(decideAccess(get(target, { host: 'localhost' }), OPEN))).toBe(400)
+  })
+
   test.each<readonly [string, string, RequestHead['headers'], unknown]>([
     ['no token', '/', {}, 401],
     ['a wrong one in the address', '/?token=another', {}, 401],
