@@ -5,6 +5,7 @@ import type { Clock } from '../core/clock.ts'
 import type { DetectedCharset } from '../extract/charset.ts'
 import type { Fetcher, FetchRequest, FetchResult, FetchTimings, HeaderList, WireStep } from '../fetch/contract.ts'
 import type { RobotsVerdict } from '../robots/contract.ts'
+import { hideUserinfo } from '../util/hide-userinfo.ts'
 
 /** One URL that was asked for, of the cache or of its server. Instants are milliseconds since the trace began. */
 export interface TraceHop {
@@ -98,7 +99,7 @@ export function createTracer(clock: Clock): Tracer {
       }
     },
     end: (charset) => ({
-      hops,
+      hops: hops.map(shownHop),
       ...(charset === undefined ? {} : { charset }),
       totalMs: clock.monotonicMs() - startedMs,
     }),
@@ -143,10 +144,29 @@ const isoOf = (ms: number): string => new Date(ms).toISOString()
 
 const SECRETS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie'])
 
+const hidden = (value: string): string => `(${value.length} characters, not shown)`
+
 /** A trace is shown to others: it says that credentials were sent, and not which. */
 function withoutSecrets(step: WireStep & { readonly kind: 'request' }): WireStep {
   const headers = step.headers.map(([name, value]): [string, string] =>
-    SECRETS.has(name.toLowerCase()) ? [name, `(${value.length} characters, not shown)`] : [name, value],
+    SECRETS.has(name.toLowerCase()) ? [name, hidden(value)] : [name, value],
   )
   return { ...step, headers }
+}
+
+/** Those that stand in a URL, and the sessions that the server gives. */
+function shownHop(hop: TraceHop): TraceHop {
+  const { url, response, error } = hop
+  return {
+    ...hop,
+    url: hideUserinfo(url),
+    ...(error === undefined ? {} : { error: hideUserinfo(error) }),
+    ...(response === undefined ? {} : { response: { ...response, headers: response.headers.map(shownHeader) } }),
+  }
+}
+
+function shownHeader([name, value]: readonly [string, string]): [string, string] {
+  if (name.toLowerCase() !== 'set-cookie') return [name, hideUserinfo(value)]
+  const [, before = '', secret = '', after = ''] = /^([^=;]*=?)([^;]*)(.*)$/s.exec(value) ?? []
+  return [name, `${before}${secret === '' ? '' : hidden(secret)}${after}`]
 }

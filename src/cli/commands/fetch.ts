@@ -3,6 +3,7 @@
 import { configError } from '../../config/given.ts'
 import type { FetchAnswer } from '../../crawler/contract.ts'
 import { formatBytes } from '../../util/format.ts'
+import { hideUserinfo } from '../../util/hide-userinfo.ts'
 import { runBatch, textField } from '../batch.ts'
 import type { CommandContext } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
@@ -26,7 +27,7 @@ export async function runFetch(context: CommandContext): Promise<ExitCode> {
   else if (output.json) await output.jsonLine(answer)
   else await output.result(answer.trace === undefined ? fetchText(answer) : traceText(answer.trace))
   if (answer.error === undefined) return EXIT.done
-  output.problem(`spoor: ${clean(url)}: ${clean(answer.error)}`)
+  output.problem(`spoor: ${clean(hideUserinfo(url))}: ${clean(answer.error)}`)
   return EXIT.failed
 }
 

@@ -49,6 +49,24 @@ test('a trace has each hop with its steps, verdict, headers and charset, and no 
   expect(JSON.stringify(hops)).not.toContain('hush')
 })
 
+test('credentials of URLs and sessions that the server gives are not shown either', async () => {
+  await using site = await openTestSite(({ path, headers: { host = '' } }) =>
+    path === '/old'
+      ? { status: 302, headers: { location: `//me:hush@${String(host)}/new`, 'set-cookie': 'id=hush; Path=/' } }
+      : { body: 'x' },
+  )
+  const url = site.url('/old').replace('//', '//me:hush@')
+  const { hops } = await traceOf(url)
+  expect(hops.map((hop) => hop.url).slice(0, 2)).toEqual(
+    ['/old', '/new'].map((path) => site.url(path).replace('//', '//***@')),
+  )
+  expect(hops[0]?.response?.headers).toContainEqual(['set-cookie', 'id=(4 characters, not shown); Path=/'])
+  const { stdout } = await runCommand(['fetch', '--trace', url])
+  expect(JSON.stringify(hops) + stdout).not.toContain('hush')
+  const refused = await runCommand(['fetch', '--trace', '--retries', '0', 'http://me:hush@127.0.0.1:1/'])
+  expect(refused.stdout + refused.stderr).not.toContain('hush')
+})
+
 test('with a data folder it tells what the cache decides', async () => {
   await using site = await openTestSite(ROUTES)
   const dir = await mkdtemp(join(tmpdir(), 'spoor-trace-'))
