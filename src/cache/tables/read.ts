@@ -14,10 +14,12 @@ export interface ReadAnswer {
 
 /** Parts that are asked for at once. */
 const PARTS_AT_ONCE = 4
+const MAX_LOOKS = 5
 
 export async function readAnswer(tables: CacheTables, { key, url }: CacheId): Promise<ReadAnswer | undefined> {
-  // what is replaced between two looks seems to be damaged: it is looked at once more
-  for (let isLast = false; ; isLast = true) {
+  // what is replaced while it is read seems to be damaged: only what is the same at two looks is
+  let before: { readonly blob: Blob | undefined } | undefined
+  for (let looks = 1; ; looks++) {
     const found = await tables.find(key)
     const entry = found === undefined || found.row.url !== url ? undefined : entryOf(found.row)
     if (found === undefined || entry === undefined) return undefined
@@ -25,11 +27,17 @@ export async function readAnswer(tables: CacheTables, { key, url }: CacheId): Pr
     if (blob !== undefined) checkReadable(blob.codec, url)
     const body = await readBody(tables, found)
     if (body !== undefined) return { answer: { entry, body }, usedHour: row.usedHour }
-    if (isLast) {
+    if (before !== undefined && isSame(before.blob, blob)) {
       await tables.forgetBlob(row, blob)
       return undefined
     }
+    if (looks === MAX_LOOKS) return undefined
+    before = { blob }
   }
+}
+
+function isSame(one: Blob | undefined, other: Blob | undefined): boolean {
+  return one?.upload === other?.upload && one?.crc === other?.crc
 }
 
 async function readBody(tables: CacheTables, { row, blob }: FoundRow): Promise<Uint8Array | undefined> {

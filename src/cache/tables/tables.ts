@@ -96,7 +96,7 @@ export interface CacheTables {
   refresh(key: string, change: RowRefresh): Promise<boolean>
   /** Answers how many rows went; blobs that nobody uses any more go too. */
   remove(keys: readonly string[], condition: RowCondition): Promise<number>
-  /** The row's blob is damaged: the next `put` of the same body must write it anew. */
+  /** The row's blob is damaged: the next `put` of the same body must write it anew. One that was put since then, with another upload, stays. */
   forgetBlob(row: CacheRow, blob: Blob | undefined): Promise<void>
   /** Rows with `after` < key <= `upTo`, in order. */
   range(bounds: { readonly after: string; readonly upTo: string; readonly limit: number }): Promise<readonly CacheRow[]>

@@ -110,8 +110,9 @@ function changingSteps(database: CacheDatabase): ChangingSteps {
     },
     forgetBlob: async ({ digest = '' }, blob) => {
       if (blob === undefined) return
-      const { deletedCount } = await ride(() => blobs.deleteOne({ _id: digest, crc: blob.crc }))
-      const { upload } = blob
+      const { crc, upload } = blob
+      const damaged = upload === undefined ? { _id: digest, crc } : { _id: digest, crc, upload }
+      const { deletedCount } = await ride(() => blobs.deleteOne(damaged))
       if (deletedCount > 0 && upload !== undefined) await ride(() => parts.deleteMany({ upload }))
     },
     note: async (uses, noted) => {

@@ -22,7 +22,10 @@ const SQL = {
   refresh: `UPDATE @cache_pages SET headers = $2, checked_ms = $3::float8, used_h = greatest(used_h, $4::int)
     WHERE key = $1::bytea RETURNING 1`,
   remove: 'SELECT @cache_remove($1::text[], $2::float8, $3::int) AS n',
-  forget: 'SELECT @cache_forget($1::bytea, $2::bytea, $3::bigint)',
+  // the blob is locked before the function looks: one that was put since then stays
+  forget: `SELECT @cache_forget($1::bytea, $2::bytea, $3::bigint) FROM (SELECT 1 FROM @cache_blobs
+    WHERE digest = $2::bytea AND upload IS NOT DISTINCT FROM $4::bigint FOR UPDATE) b`,
+  forgetPage: 'SELECT @cache_forget($1::bytea, $2::bytea, NULL)',
   range: `SELECT ${PAGE} FROM @cache_pages p WHERE p.key > $1::bytea AND p.key <= $2::bytea ORDER BY p.key LIMIT $3::int`,
   checkedBefore: `SELECT encode(key, 'hex') AS key FROM @cache_pages WHERE checked_ms < $1::float8 ORDER BY checked_ms
     LIMIT $2::int`,
@@ -83,7 +86,8 @@ export function createPostgresTables(link: Link, location: string): CacheTables 
       return row?.n ?? 0
     },
     forgetBlob: async ({ key, digest = '' }, blob) => {
-      await rows(SQL.forget, bytesOf(key), bytesOf(digest), blob?.crc ?? null)
+      if (blob === undefined) await rows(SQL.forgetPage, bytesOf(key), bytesOf(digest))
+      else await rows(SQL.forget, bytesOf(key), bytesOf(digest), blob.crc, blob.upload ?? null)
     },
     range: async ({ after, upTo, limit }) =>
       (await rows<PageColumns>(SQL.range, bytesOf(after), bytesOf(upTo), limit)).map(rowOf),
