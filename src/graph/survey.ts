@@ -19,6 +19,7 @@ export async function surveyGraph(source: GraphSource, max: number): Promise<Sur
   for await (const node of source.nodes()) surveyor.meetNode(node)
   surveyor.resolveAliases()
   for await (const page of source.pages()) surveyor.meetPage(page)
+  surveyor.resolveDropped()
   for await (const line of source.items()) surveyor.meetItem(line)
   return surveyor.survey()
 }
@@ -39,6 +40,8 @@ class Surveyor {
   readonly #max: number
   readonly #byId = new Map<string, Met>()
   readonly #byUrl = new Map<string, Met>()
+  /** URLs of pages that had more links than are kept. */
+  readonly #cut = new Set<string>()
   readonly #contents = new Map<string, { count: number; readonly urls: string[] }>()
   readonly #largest: Top<PageSize>
   readonly #slowest: Top<PageSize>
@@ -69,11 +72,12 @@ class Surveyor {
     }
   }
 
-  meetPage({ page, links, title, bytes, ms, contentHash, isHtml }: StoredPageLinks): void {
+  meetPage({ page, links, dropped, title, bytes, ms, contentHash, isHtml }: StoredPageLinks): void {
     const met = this.#byId.get(page)
     if (met === undefined) return
     const { url, state } = met.node
     this.#links += links.length
+    if (dropped > 0) this.#cut.add(url)
     const targets = new Set<Met>()
     for (const { target } of links) {
       const to = this.#byId.get(target)
@@ -86,6 +90,16 @@ class Surveyor {
     if (ms > 0) this.#slowest.offer(ms, { url, bytes, ms })
     if (isHtml && title === '') this.#untitled.offer(0, url)
     this.#noteContent(contentHash, url)
+  }
+
+  /** What was found on a page with too many links has a link there, although it is not kept. */
+  resolveDropped(): void {
+    if (this.#cut.size === 0) return
+    for (const met of this.#byId.values()) {
+      const { parentUrl } = met.node
+      const target = met.root ?? met
+      if (target.linkedFrom === 0 && parentUrl !== undefined && this.#cut.has(parentUrl)) noteSource(target, parentUrl)
+    }
   }
 
   /** The record of a page, as far as it is one. */

@@ -48,7 +48,7 @@ async function writeGraph(context: CommandContext, graph: CrawlGraph, { file, fo
 }
 
 function formatOf(file: string, given: string | undefined): GraphFormat {
-  const name = given ?? /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase()
+  const name = given ?? /\.(nodes\.csv|[a-z]+)$/i.exec(file)?.[1]?.toLowerCase()
   const found = FORMATS.find((format) => format === name)
   if (found !== undefined) return found
   const said = given === undefined ? `a file that ends in it, or --format; found ${file}` : `found ${given}`

@@ -62,6 +62,7 @@ describe('spoor graph', () => {
       code: 0,
       stdout: '{"file":"g.graphml","format":"graphml"}\n',
     })
+    expect((await run('graph', '-o', 'g.nodes.csv', '--json')).stdout).toContain('"format":"nodes.csv"')
     expect((await readFile(join(cwd, 'g.graphml'), 'utf8')).endsWith('</graphml>\n')).toBe(true)
     expect((await readdir(cwd)).filter((name) => name.endsWith('.spoor-tmp'))).toEqual([])
   })
