@@ -1,12 +1,13 @@
 /** The download cache of a data folder for those who look at it, tidy it, fill it or take it elsewhere. */
 
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { CacheEntry, CacheFilter, CacheStore } from '../cache/contract.ts'
 import { cacheKeyOf } from '../cache/key.ts'
 import { systemClock } from '../core/clock.ts'
 import { CrawlError, isCrawlError } from '../core/errors.ts'
 import { canonicalOf, parseHttpUrl } from '../url/canonical.ts'
+import { makeFolder } from '../util/make-folder.ts'
 import { systemRandom } from '../util/random.ts'
 import type { ArchiveExport, CacheAccess, CacheKind, CacheLocation } from './cache-contract.ts'
 import { cacheExists, cacheKindOf, exportWarc, importWarc, openCacheStore, openWarcFile } from './compose.ts'
@@ -115,7 +116,7 @@ async function exportWhole(store: CacheStore, { file, filter, onEntry, signal }:
   try {
     if (await isThere(file)) throw new Error('it is there already; choose another name')
     await rm(beside, { recursive: true, force: true })
-    await mkdir(beside, { recursive: true })
+    makeFolder(beside)
     const writer = await openWarcFile(join(beside, basename(file)), systemClock)
     const exported = await exportWarc({
       store,

@@ -309,6 +309,14 @@ describe('spoor cache import and export', () => {
     expect(text).not.toContain('http://a.test/1')
   })
 
+  // a folder that is made level by level: Node's own way never returns there
+  it.runIf(process.platform === 'linux')('says where it cannot write', async () => {
+    await fill({ [PAGE]: {} })
+    const { code, stderr } = await cache('export', '/proc/spoor/x.warc')
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/\/proc\/spoor\/x\.warc cannot be written/)
+  })
+
   it('writes over no file', async () => {
     await fill({ [PAGE]: {} })
     await writeFile(join(cwd, 'mine.warc'), 'mine')
